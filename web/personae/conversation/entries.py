@@ -1,0 +1,51 @@
+"""Conversation entries: pure values, and their JSON form.
+
+An entry's *index* (the number the bridge API shows to agents) is its position in the list; its
+``id`` never changes and orders entries within one conversation. Edits return new lists
+(``edits.py``). The JSON form is the stored and exported one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "tool", "log"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model made. ``id`` is the provider's, ``number`` the contract's toolCallId."""
+
+    id: str
+    name: str
+    arguments: str
+    """As the model wrote it; may be invalid JSON, which is never sent back as it is."""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    id: str
+    role: Role
+    content: str
+    at: int
+    """Milliseconds since the epoch."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    model: str | None = None
+    usage: dict[str, Any] | None = None
+    stopped: bool = False
+    rejected: bool = False
+    tool_call_id: str | None = None
+    number: int | None = None
+    agent_id: str | None = None
+    ok: bool = True
+
+    def with_(self, **changes: Any) -> Entry:
+        return replace(self, **changes)
+
+
+def entry_id(sequence: int) -> str:
+    """The id of the ``sequence``-th entry ever made in a conversation; sorts as text."""
+    return f"e{sequence:010d}"

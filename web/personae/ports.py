@@ -1,0 +1,144 @@
+"""The outside world as the player core sees it: five small Protocols.
+
+Real adapters live in ``browser/``; a fake of each lives in ``tests/fakes.py``. Above these
+ports there are only plain Python values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Key = tuple[str | int, ...]
+Table = Literal["packages", "files", "conversations", "entries", "stores", "settings"]
+Language = Literal["javascript", "typescript", "python", "lua"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One stored record. ``value`` is JSON text, or bytes for package files."""
+
+    key: Key
+    value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    table: Table
+    key: Key
+    value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Deletes the record with ``key``, or with ``prefix=True`` every key that starts with it."""
+
+    table: Table
+    key: Key
+    prefix: bool = False
+
+
+class Storage(Protocol):
+    """Durable records in tables, keyed by tuples. Errors: StorageError."""
+
+    async def read(
+        self,
+        table: Table,
+        prefix: Key = (),
+        *,
+        limit: int | None = None,
+        before: Key | None = None,
+    ) -> list[Record]:
+        """The records whose key starts with ``prefix``, ascending by key.
+
+        With ``limit``, the last ``limit`` of them; with ``before``, only keys below it. A read
+        of an exact key gives a list of one or none.
+        """
+        ...
+
+    async def commit(self, writes: Sequence[Put | Delete]) -> None:
+        """All writes in one transaction; returns when it is complete (all or nothing)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+
+class HttpResponse(Protocol):
+    """A response whose body is still arriving."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Header names in lower case."""
+    url: str
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it arrives; ends at the end of the body. Raises ModelError on a reset."""
+        ...
+
+    async def close(self) -> None:
+        """Cancels what has not arrived yet; harmless when repeated."""
+        ...
+
+
+class ModelTransport(Protocol):
+    """Carries one HTTP exchange with a model endpoint."""
+
+    async def open(self, request: HttpRequest) -> HttpResponse:
+        """Returns when the status and headers are there. Raises ModelError when unreachable."""
+        ...
+
+
+class Wire(Protocol):
+    """The page's end of the channel to one worker.
+
+    A message is JSON text (see ``protocol.json``) and, beside it, the agent's store as JSON text
+    when the message carries one: the page passes stores on without parsing them.
+    """
+
+    def post(self, text: str, store: str | None = None) -> None: ...
+
+    def terminate(self) -> None:
+        """Ends the worker at once, whatever it is doing; harmless when repeated."""
+        ...
+
+
+Receive = Callable[[str, str | None], None]
+"""Gets each message a worker posts: its text, and the store beside it."""
+
+
+class Sandbox(Protocol):
+    """Starts isolated workers."""
+
+    async def open(self, language: Language, receive: Receive) -> Wire:
+        """Boots a worker for ``language``; returns when it takes messages.
+
+        Raises AgentError when it cannot boot.
+        """
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that tests need none."""
+
+    def now(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+    def monotonic(self) -> float:
+        """Milliseconds from an arbitrary start; never goes back."""
+        ...
+
+    async def sleep(self, milliseconds: float) -> None: ...
+
+
+class Notifier(Protocol):
+    """Tells the user something that is not part of the conversation."""
+
+    def notify(self, kind: Literal["toast", "warning", "storage"], message: str) -> None: ...
