@@ -1,0 +1,95 @@
+"""Assembles the static folder from its pieces.
+
+Each piece is a folder ``assets/<piece>-<hash>/`` named by its content, so that browsers keep it for
+a year and an update costs only the pieces that changed. What stands outside (the page, the
+consumer library) has stable names and is small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from bundle import compress, licences, page, wheels
+from bundle.node import esbuild, install_modules, node
+from bundle.paths import CACHE, MODULES, STAGE, STATIC, WEB, WORKER
+
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+# What is fetched before the first line of Python, beside all of the core wheel.
+BOOT_FILES = ("*.mjs", "*.wasm", "python_stdlib.zip", "pyodide-lock.json")
+
+
+def build() -> None:
+    """Builds everything into the server package's ``static`` folder."""
+    install_modules()
+    shutil.rmtree(STAGE, ignore_errors=True)
+    assets = STAGE / "assets"
+    assets.mkdir(parents=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    node(WORKER / "build.mjs", STAGE)
+    stage_python(assets)
+    stage_pyscript(assets / "pyscript")
+    esbuild(WEB / "render" / "index.js", assets / "render" / "index.js")
+    boot_bytes = count_boot_bytes(assets)
+    urls = name_by_content(assets)
+    page.write(STAGE, urls, boot_bytes)
+    licences.write(STAGE / "licences")
+    compress.compress_tree(STAGE)
+    shutil.rmtree(STATIC, ignore_errors=True)
+    STAGE.replace(STATIC)
+
+
+def stage_python(assets: Path) -> None:
+    """Pyodide with its library and every wheel compiled ahead, and our core as a wheel."""
+    pyodide, core = assets / "pyodide", assets / "core"
+    for folder in (pyodide, core):
+        folder.mkdir()
+    for name in PYODIDE_FILES:
+        shutil.copy(MODULES / "pyodide" / name, pyodide / name)
+    shutil.copy(WEB / "interpreter.mjs", pyodide / "interpreter.mjs")
+    source = CACHE / "core.zip"
+    wheels.write_core_wheel(source)
+    core_wheel = core / f"personae-{wheels.version()}-py3-none-any.whl"
+    stdlib = MODULES / "pyodide" / "python_stdlib.zip"
+    downloaded = wheels.download_wheels()
+    wheels.compile_archives(
+        [
+            ("/lib/python314.zip/", stdlib, pyodide / "python_stdlib.zip"),
+            ("", source, core_wheel),
+            *(("", wheel, pyodide / wheel.name) for wheel in downloaded),
+        ]
+    )
+    wheels.write_lock(pyodide, [pyodide / wheel.name for wheel in downloaded])
+
+
+def stage_pyscript(folder: Path) -> None:
+    """PyScript's own build, without source maps and what its editor and terminal would load."""
+    distribution = MODULES / "@pyscript" / "core" / "dist"
+    unused = ("*.map", "codemirror*", "xterm*", "zip*")
+    shutil.copytree(distribution, folder, ignore=shutil.ignore_patterns(*unused))
+
+
+def count_boot_bytes(assets: Path) -> int:
+    files = [path for name in BOOT_FILES for path in (assets / "pyodide").glob(name)]
+    files += (assets / "core").iterdir()
+    return sum(path.stat().st_size for path in files)
+
+
+def name_by_content(assets: Path) -> dict[str, str]:
+    """Renames each piece to ``<piece>-<hash>``; returns the URL each one is entered by."""
+    entry = {
+        "pyscript": "core.js",
+        "core": f"personae-{wheels.version()}-py3-none-any.whl",
+        "render": "index.js",
+    }
+    urls = {}
+    for folder in sorted(assets.iterdir()):
+        digest = hashlib.sha256()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        named = folder.with_name(f"{folder.name}-{digest.hexdigest()[:12]}")
+        folder.rename(named)
+        urls[folder.name] = f"assets/{named.name}/{entry.get(folder.name, '')}"
+    return urls

