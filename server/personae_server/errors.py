@@ -1,0 +1,79 @@
+"""Errors as JSON: every refusal of this server has a stable code and tells what to do.
+
+The body is ``{"error": {"code": str, "message": str}}``. Messages name what the client sent,
+never an address the server resolved, a key, or a traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from personae.errors import PersonaeError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
+
+
+class HttpError(PersonaeError):
+    """A request that is answered with ``status`` and this error as JSON."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        **detail: Any,
+    ) -> None:
+        super().__init__(code, message, **detail)
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+def error_response(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    body = {"error": {"code": code, "message": message}}
+    return JSONResponse(body, status, {"Cache-Control": "no-store", **(headers or {})})
+
+
+async def on_http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HttpError)
+    return error_response(error.status, error.code, error.message, error.headers)
+
+
+async def on_http_exception(request: Request, error: Exception) -> JSONResponse:
+    """What Starlette itself refuses: unknown paths and methods."""
+    assert isinstance(error, HTTPException)
+    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+    message = f"{HTTPStatus(error.status_code).phrase}: {request.method} {request.url.path}"
+    return error_response(error.status_code, code, message, error.headers)
+
+
+class Crashes:
+    """ASGI middleware: an unforeseen error is logged, and answered without its details."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        except Exception:
+            log.exception("request failed")
+            if not started:
+                message = "The server failed on this request; its log has the details."
+                await error_response(500, "internal_error", message)(scope, receive, send)

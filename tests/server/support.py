@@ -1,0 +1,102 @@
+"""What the server's tests share: an app client and scripted upstreams."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import httpx
+import uvicorn
+from personae_server.app import create_app
+from personae_server.serve import listen
+from personae_server.settings import Settings
+from starlette.types import ASGIApp
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+ZIP = b"PK\x03\x04" + bytes(range(256)) * 40
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def client_of(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app itself, without sockets, its lifespan running."""
+    app = create_app(settings)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://player.test") as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def raw_upstream(
+    handler: Handler, host: str = "127.0.0.1", **options: object
+) -> AsyncIterator[int]:
+    """A TCP server that answers with whatever ``handler`` writes; yields its port."""
+
+    running: set[asyncio.Task[None]] = set()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handler(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(handle(reader, writer))
+        running.add(task)
+        task.add_done_callback(running.discard)
+
+    server = await asyncio.start_server(accept, host, 0, **options)  # type: ignore[arg-type]
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncIterator[str]:
+    """The app behind real sockets, as uvicorn serves it; yields its URL."""
+    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
+    listener = listen("127.0.0.1", 0)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+def answering(
+    body: bytes = ZIP, status: str = "200 OK", seen: list[bytes] | None = None, **headers: str
+) -> Handler:
+    """A handler that sends one complete answer; requests are appended to ``seen``."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        if seen is not None:
+            seen.append(request)
+        head = {"Content-Length": str(len(body)), "Connection": "close", **headers}
+        lines = [f"HTTP/1.1 {status}", *(f"{k.replace('_', '-')}: {v}" for k, v in head.items())]
+        writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+        await writer.drain()
+
+    return handle
+
+
+def code_of(response: httpx.Response) -> str:
+    """The error code of a refusal, after checking its shape."""
+    assert response.headers["content-type"] == "application/json"
+    error = response.json()["error"]
+    assert set(error) == {"code", "message"}
+    return str(error["code"])
