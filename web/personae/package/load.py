@@ -1,0 +1,100 @@
+"""Loads a character package: the one way from bytes to a Package.
+
+Reference: Loading a character package. Everything wrong is reported at once: PackageError
+``package_invalid``, with every Problem in ``detail["problems"]``. ``load_package`` and
+``load_package_async`` take the same steps; the latter leaves a page responsive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from personae.package.agents import load_agent
+from personae.package.config import Config, read_config
+from personae.package.content import Content, read_content, read_states
+from personae.package.files import PackageFiles, Source, open_files
+from personae.package.model import AgentProgram, Package
+from personae.package.report import Report
+from personae.package.steps import Progress, Steps, run, run_async
+
+
+def load_package(source: Source) -> Package:
+    """The package in a zip file's bytes or in ``{path: bytes}``. Raises PackageError."""
+    return run(load_steps(source, Report()))
+
+
+async def load_package_async(source: Source, progress: Progress | None = None) -> Package:
+    """``load_package`` in slices of a few milliseconds.
+
+    ``progress`` gets the phase (``reading``, ``decoding``, ``agents``, ``hashing``), how much is
+    done and how much there is, in bytes or files.
+    """
+    return await run_async(load_steps(source, Report()), progress)
+
+
+def load_steps(source: Source, report: Report) -> Steps[Package]:
+    """The steps of loading; every problem, warnings too, ends up in ``report``."""
+    files = yield from open_files(source, report)
+    text = yield from files.text("config.json")
+    config = None if text is None else read_config(text, report)
+    if config is None:
+        report.stop_on_errors()
+        raise AssertionError("config.json is neither readable nor reported")
+    content = yield from read_content(files, config.resolver)
+    agents = yield from _agents(files, config)
+    states = yield from read_states(files, _ids(agents))
+    digest = yield from _digest(files.files)
+    report.stop_on_errors()
+    return _package(config, content, agents, states, digest, report)
+
+
+def _package(
+    config: Config,
+    content: Content,
+    agents: tuple[AgentProgram, ...],
+    states: Mapping[str, object],
+    digest: str,
+    report: Report,
+) -> Package:
+    return Package(
+        name=config.name,
+        config=config.raw,
+        system_prompt=content.texts["System Prompt"],
+        instructions=content.texts["Instructions"],
+        description=content.texts["Description"],
+        intro=content.texts["Introduction"],
+        context=content.context,
+        agents=agents,
+        default_stores=states,
+        warnings=tuple(report.warnings),
+        digest=digest,
+    )
+
+
+def _agents(files: PackageFiles, config: Config) -> Steps[tuple[AgentProgram, ...]]:
+    programs: list[AgentProgram] = []
+    for done, entry in enumerate(config.agents):
+        yield "agents", done, len(config.agents)
+        program = yield from load_agent(entry, files)
+        if program is not None:
+            programs.append(program)
+    return tuple(programs)
+
+
+def _ids(agents: tuple[AgentProgram, ...]) -> list[str]:
+    private = [one for agent in agents if agent.sub_agent for one in agent.sub_agent.private]
+    return [agent.agent_id for agent in (*agents, *private)]
+
+
+def _digest(files: Mapping[str, bytes]) -> Steps[str]:
+    """SHA-256 over every name and content, independent of order and of the archive."""
+    from hashlib import sha256
+
+    total = sha256()
+    for done, path in enumerate(sorted(files)):
+        name = path.encode("utf-8", "surrogatepass")
+        total.update(b"%d %d\n" % (len(name), len(files[path])) + name)
+        for start in range(0, len(files[path]), 1 << 20):
+            total.update(files[path][start : start + (1 << 20)])
+            yield "hashing", done, len(files)
+    return total.hexdigest()
