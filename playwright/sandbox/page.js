@@ -1,0 +1,16 @@
+/** A bare page: Pyodide, the player's Python package, and the tests' driver module. */
+import { loadPyodide } from "./pyodide/pyodide.mjs";
+
+async function boot() {
+  const pyodide = await loadPyodide({ indexURL: new URL("pyodide/", location.href).href });
+  for (const name of ["personae.zip", "driver.zip"]) {
+    const response = await fetch(name);
+    pyodide.unpackArchive(await response.arrayBuffer(), "zip");
+  }
+  return pyodide.pyimport("driver");
+}
+
+const driver = boot();
+
+/** Calls `driver.<name>(JSON text)`, which answers JSON text. */
+globalThis.drive = async (name, value) => JSON.parse(await (await driver)[name](JSON.stringify(value)));

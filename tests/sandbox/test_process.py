@@ -1,0 +1,303 @@
+"""The player's view of one agent, against workers that answer, fall silent, or lie."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from personae.errors import AgentError
+from personae.player.channel import limit
+from personae.player.process import AgentProcess, StoreText
+
+from tests.sandbox.fakes import FakeBridge, FakeClock, FakeSandbox, FakeWorker, program, settle
+
+EMPTY = StoreText(0, "{}")
+
+
+def echo(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+    if message["type"] == "call":
+        worker.say("result", call=message["call"], value=message["function"])
+
+
+class Rig:
+    def __init__(self, behave: Any = echo, **fields: Any) -> None:
+        self.sandbox = FakeSandbox(behave)
+        self.clock = FakeClock()
+        self.bridge = FakeBridge()
+        self.process = AgentProcess(program(**fields), self.sandbox, self.clock, self.bridge)
+
+    def call(self, function: str = "onLoad", store: StoreText = EMPTY, **extra: Any) -> Any:
+        return asyncio.ensure_future(
+            self.process.call(function, [], context={}, store=store, **extra)
+        )
+
+    async def failure(self, **extra: Any) -> AgentError:
+        with pytest.raises(AgentError) as caught:
+            await self.call(**extra)
+        assert caught.value.detail["agentId"] == "t.agent"
+        return caught.value
+
+    @property
+    def worker(self) -> FakeWorker:
+        return self.sandbox.workers[-1]
+
+
+async def test_the_first_call_starts_the_worker_and_loads_the_agent() -> None:
+    rig = Rig()
+    assert rig.process.state == "closed"
+    assert (await rig.call()).value == "onLoad"
+    assert rig.process.state == "idle"
+    assert rig.process.exports == {"onLoad", "onToolCall"}
+    assert [message["type"] for message in rig.worker.got] == ["load", "call"]
+    await rig.call()
+    assert len(rig.sandbox.workers) == 1
+
+
+async def test_calls_are_answered_one_after_the_other() -> None:
+    rig = Rig()
+    answers = await asyncio.gather(*(rig.call(name) for name in ("a", "b", "c")))
+    assert [answer.value for answer in answers] == ["a", "b", "c"]
+
+
+async def test_a_store_is_sent_only_when_the_worker_has_another() -> None:
+    def change(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        changed = '{"n":1}' if message["function"] == "change" else None
+        worker.say("result", call=message["call"], store=changed)
+
+    rig = Rig(change)
+    assert (await rig.call()).store is None
+    changed = (await rig.call("change")).store
+    assert changed == StoreText(1, '{"n":1}')
+    await rig.call(store=changed)
+    await rig.call(store=EMPTY)
+    assert rig.worker.stores[1:] == ["{}", None, None, "{}"]
+
+
+async def test_the_same_version_of_another_conversation_is_another_store() -> None:
+    rig = Rig()
+    await rig.call(store=StoreText(3, '{"mine":1}'))
+    await rig.call(store=StoreText(3, '{"yours":1}'))
+    assert rig.worker.stores[1:] == ['{"mine":1}', '{"yours":1}']
+
+
+async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
+    def throw(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        worker.say("error", call=message["call"], kind="threw", message="boom", stack="at x")
+
+    rig = Rig(throw)
+    error = await rig.failure(function="onToolCall")
+    assert (error.code, error.detail["thrown"], error.detail["stack"]) == (
+        "agent_threw",
+        "boom",
+        "at x",
+    )
+    assert "t.agent" in error.message
+    assert "onToolCall" in error.message
+    await rig.failure()
+    assert not rig.worker.ended
+    assert rig.worker.stores[1:] == ["{}", "{}"]
+
+
+@pytest.mark.parametrize(
+    ("apis", "extra", "deadline"),
+    [
+        ((), {}, 8_000),
+        (("studio.model",), {}, 120_000),
+        (("studio.model",), {"deadline": 8_000}, 8_000),
+    ],
+)
+async def test_a_call_past_its_deadline_ends_the_worker(
+    apis: tuple[str, ...], extra: dict[str, Any], deadline: int
+) -> None:
+    def silent(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if len(rig.sandbox.workers) > 1:
+            echo(worker, message, store)
+
+    rig = Rig(silent, apis=apis)
+    waiting = rig.call("onToolCall", **extra)
+    await rig.clock.pass_time(deadline - 1)
+    assert not waiting.done()
+    await rig.clock.pass_time(1)
+    with pytest.raises(AgentError, match=r"onToolCall") as caught:
+        await waiting
+    assert caught.value.code == "agent_deadline"
+    assert rig.worker.ended
+    assert (await rig.call()).value == "onLoad"
+
+
+async def test_the_user_stopping_a_call_ends_the_worker() -> None:
+    rig = Rig(lambda worker, message, store: None)
+    waiting = rig.call()
+    await settle()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert rig.worker.ended
+
+
+async def test_loading_has_its_own_deadline() -> None:
+    rig = Rig()
+    rig.sandbox._answer = lambda worker, message, store: None  # type: ignore[method-assign]
+    waiting = rig.call()
+    await rig.clock.pass_time(10_000)
+    with pytest.raises(AgentError, match="its module"):
+        await waiting
+    assert rig.worker.ended
+
+
+async def test_a_module_that_does_not_load_says_why() -> None:
+    rig = Rig()
+    rig.sandbox._answer = (  # type: ignore[method-assign]
+        lambda worker, message, store: worker.say("failed", kind="load", message="line 3: what")
+    )
+    error = await rig.failure()
+    assert error.code == "agent_load_failed"
+    assert "line 3: what" in error.message
+
+
+async def test_requests_pass_the_gate_and_come_back() -> None:
+    def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            for number, name in enumerate(["a.txt", "secret"]):
+                worker.say(
+                    "request", call=1, request=number, method="context.readFile", arguments=[name]
+                )
+            worker.say("request", call=1, request=2, method="history.search", arguments=["x"])
+        elif len(worker.got) == 5:
+            worker.say("result", call=1)
+
+    rig = Rig(ask, apis=("studio.context",))
+    await rig.call()
+    by_number = {message["request"]: message for message in rig.worker.got[2:]}
+    assert by_number[0]["value"] == {"asked": {"name": "a.txt"}}
+    assert (by_number[1]["code"], by_number[1]["message"]) == ("refused", "not for you")
+    assert "'@api studio.history'" in by_number[2]["message"]
+    assert rig.bridge.requests == [
+        ("context.readFile", {"name": "a.txt"}),
+        ("context.readFile", {"name": "secret"}),
+    ]
+
+
+async def test_an_answer_that_comes_after_the_call_is_not_sent() -> None:
+    def leave(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            worker.say("request", call=1, request=1, method="history.search", arguments=["x"])
+            worker.say("result", call=1)
+
+    rig = Rig(leave, apis=("studio.history",))
+    await rig.call()
+    await settle()
+    assert [message["type"] for message in rig.worker.got] == ["load", "call"]
+
+
+async def test_notices_reach_the_bridge_cut_and_well_formed() -> None:
+    def note(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        worker.say("notice", kind="log", text="\ud800" + "x" * 20_000)
+        worker.say("notice", kind="dropped", text="", dropped=41)
+        worker.say("result", call=message["call"])
+
+    rig = Rig(note)
+    await rig.call()
+    (_, _, text), dropped = rig.bridge.notices
+    assert len(text) == limit("noticeCharacters")
+    text.encode()
+    assert dropped == ("t.agent", "log", "41 more messages of this call were dropped")
+
+
+def say(**message: Any) -> Callable[[FakeWorker, dict[str, Any], str | None], None]:
+    type_ = message.pop("type")
+
+    def behave(worker: FakeWorker, call: dict[str, Any], store: str | None) -> None:
+        for _ in range(message.pop("times", 1)):
+            worker.say(type_, **message)
+
+    return behave
+
+
+REQUEST = {"type": "request", "call": 1, "method": "history.search", "arguments": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("behave", "why"),
+    [
+        (say(type="made-up"), "never sends"),
+        (say(type="ready"), "in state calling"),
+        (say(type="reply", request=1, value="forged"), "never sends"),
+        (say(type="result", call=99, value="forged"), "call 99"),
+        (say(type="error", call=99, kind="threw", message=""), "call 99"),
+        (say(**REQUEST, request=1, times=2), "request 1 twice"),
+        (say(**{**REQUEST, "call": 7}, request=1), "call 7"),
+        (say(type="notice", kind="shout", text=""), "of kind 'shout'"),
+        (say(type="notice", kind="log", text="", times=1000), "flood of notices"),
+        (say(type="result", call=1, value="x", store="[]"), "no object"),
+    ],
+)
+async def test_a_lying_worker_is_ended(behave: Any, why: str) -> None:
+    rig = Rig(behave, apis=("studio.history",))
+    error = await rig.failure()
+    assert error.code == "agent_protocol"
+    assert why in error.message
+    assert rig.worker.ended
+    rig.sandbox.behave = echo
+    assert (await rig.call()).value == "onLoad"
+
+
+async def test_a_flood_of_requests_ends_the_worker() -> None:
+    def behave(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        fields = {key: value for key, value in REQUEST.items() if key != "type"}
+        for number in range(limit("openRequests") + 1):
+            worker.say("request", request=number, **fields)
+
+    rig = Rig(behave, apis=("studio.history",))
+    assert "flood of requests" in (await rig.failure()).message
+    await settle()
+
+
+async def test_a_result_that_nobody_waits_for_ends_the_worker() -> None:
+    rig = Rig()
+    await rig.call()
+    rig.worker.say("result", call=1, value="again")
+    assert rig.worker.ended
+    assert rig.process.state == "closed"
+
+
+async def test_a_crash_is_told_and_the_next_call_starts_afresh() -> None:
+    rig = Rig(say(type="crashed", message="out of memory"))
+    error = await rig.failure()
+    assert error.code == "agent_crashed"
+    assert rig.worker.ended
+    rig.sandbox.behave = echo
+    await rig.call(store=EMPTY)
+    assert rig.worker.stores == [None, "{}"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "ended"),
+    [
+        ("threw", "agent_threw", False),
+        ("value", "agent_bad_value", False),
+        ("missing", "agent_function_missing", False),
+        ("too_large", "agent_too_large", True),
+        ("memory", "agent_memory", True),
+        ("made-up", "agent_threw", False),
+    ],
+)
+async def test_failures_have_codes(kind: str, code: str, ended: bool) -> None:
+    rig = Rig(say(type="error", call=1, kind=kind, message="m"))
+    assert (await rig.failure()).code == code
+    assert rig.worker.ended is ended
+
+
+async def test_closing_fails_what_waits_and_what_comes() -> None:
+    rig = Rig(lambda worker, message, store: None)
+    waiting = rig.call()
+    await settle()
+    rig.process.close()
+    with pytest.raises(AgentError) as caught:
+        await waiting
+    assert caught.value.code == "agent_closed"
+    assert (await rig.failure()).code == "agent_closed"
+    assert rig.worker.ended
+    rig.process.close()

@@ -1,0 +1,234 @@
+"""The sandbox port in a browser: one opaque frame, one worker per agent.
+
+Invariants: the frame is a hidden iframe with ``sandbox="allow-scripts"``, so it and its workers
+have an origin of their own with no storage, and its policy refuses every connection. The page
+fetches the runtime files and hands the bytes to the frame once per language. A worker's messages
+come over a MessagePort of its own; nothing in them is turned into Python before its size is known.
+
+Ownership: a FrameSandbox owns its frame and the callbacks on it, a FrameWire its port and
+callback; ``close`` and ``terminate`` give everything back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import js
+from personae.errors import AgentError
+from personae.player.channel import limit
+from personae.ports import Language, Receive
+from pyodide.ffi import create_proxy, to_js
+
+Progress = Callable[[Language, int, int], None]
+"""Language, files fetched so far, files in all: shown while a language's runtime loads."""
+
+HELLO = "personae-sandbox"
+
+_data_of = js.Function.prototype.call.bind(
+    js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "data").get
+)
+
+
+def _ignore(language: Language, done: int, total: int) -> None:
+    """The default progress listener."""
+
+
+class Assets(Protocol):
+    """URLs of the built pieces that hold runtimes; each ends with a slash."""
+
+    sandbox: str
+    pyodide: str
+
+
+class FrameSandbox:
+    """Starts workers in the frame that ``assets.sandbox`` holds."""
+
+    def __init__(self, assets: Assets, progress: Progress = _ignore) -> None:
+        self._assets = assets
+        self._progress = progress
+        self._opening: asyncio.Task[None] | None = None
+        self._prepared: dict[Language, asyncio.Task[None]] = {}
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._wires: dict[int, FrameWire] = {}
+        self._workers = 0
+        self._index: dict[str, Any] = {}
+        self._frame: Any = None
+        self._port: Any = None
+        self._listener: Any = None
+
+    async def open(self, language: Language, receive: Receive) -> FrameWire:
+        """See ports.Sandbox. The frame and each language's files are set up on first use."""
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(self._open_frame())
+        await self._retryable(self._opening, self._forget_frame)
+        if language not in self._prepared:
+            self._prepared[language] = asyncio.ensure_future(self._prepare(language))
+        await self._retryable(self._prepared[language], lambda: self._prepared.pop(language, None))
+        return self._start(language, receive)
+
+    def close(self) -> None:
+        """Ends every worker and removes the frame."""
+        for wire in list(self._wires.values()):
+            wire.terminate()
+        self._forget_frame()
+        self._prepared.clear()
+
+    async def _retryable(self, task: asyncio.Task[None], forget: Callable[[], object]) -> None:
+        """Waits for a shared step; when it fails, the next caller tries it again."""
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            forget()
+            raise AgentError(
+                "agent_runtime_unavailable",
+                f"The agent runtime could not be loaded ({error}). "
+                "Check the connection to this site and reload the page.",
+            ) from error
+
+    async def _open_frame(self) -> None:
+        self._index = json.loads(await (await _fetch(f"{self._assets.sandbox}sandbox.json")).text())
+        channel = js.MessageChannel.new()
+        self._port = channel.port1
+        self._listener = create_proxy(self._from_frame)
+        self._port.onmessage = self._listener
+        opened = self._expect("opened")
+        self._frame = frame = js.document.createElement("iframe")
+        frame.setAttribute("sandbox", "allow-scripts")
+        frame.setAttribute("aria-hidden", "true")
+        frame.hidden = True
+        loaded = asyncio.Event()
+        on_load = create_proxy(lambda event: loaded.set())
+        frame.addEventListener("load", on_load)
+        frame.src = self._assets.sandbox + self._index["frame"]
+        js.document.body.appendChild(frame)
+        try:
+            await loaded.wait()
+            frame.contentWindow.postMessage(HELLO, "*", to_js([channel.port2]))
+            await asyncio.wait_for(opened, 20)
+        finally:
+            frame.removeEventListener("load", on_load)
+            on_load.destroy()
+
+    def _forget_frame(self) -> None:
+        self._opening = None
+        if self._port is not None:
+            self._port.onmessage = None
+            self._port.close()
+            self._listener.destroy()
+        if self._frame is not None:
+            self._frame.remove()
+        self._port = self._frame = None
+
+    async def _prepare(self, language: Language) -> None:
+        names = self._index["languages"][language]
+        files = js.Object.new()
+        transfer = []
+        for done, (name, (piece, path)) in enumerate(names.items()):
+            self._progress(language, done, len(names))
+            buffer = await (await _fetch(getattr(self._assets, piece) + path)).arrayBuffer()
+            js.Reflect.set(files, name, buffer)
+            transfer.append(buffer)
+        prepared = self._expect(f"prepared {language}")
+        self._tell({"type": "runtime", "language": language, "files": files}, transfer)
+        await prepared
+        self._progress(language, len(names), len(names))
+
+    def _expect(self, what: str) -> asyncio.Future[None]:
+        self._waiting[what] = future = asyncio.get_running_loop().create_future()
+        return future
+
+    def _start(self, language: Language, receive: Receive) -> FrameWire:
+        self._workers += 1
+        worker = self._workers
+        channel = js.MessageChannel.new()
+        wire = FrameWire(channel.port1, receive, lambda: self._terminate(worker))
+        self._wires[worker] = wire
+        self._tell({"type": "start", "worker": worker, "language": language}, [channel.port2])
+        return wire
+
+    def _terminate(self, worker: int) -> None:
+        del self._wires[worker]
+        self._tell({"type": "terminate", "worker": worker}, [])
+
+    def _tell(self, message: dict[str, Any], transfer: list[Any]) -> None:
+        self._port.postMessage(
+            to_js(message, dict_converter=js.Object.fromEntries), to_js(transfer)
+        )
+
+    def _from_frame(self, event: Any) -> None:
+        message = event.data
+        if message.type == "broken":
+            wire = self._wires.get(message.worker)
+            if wire is not None:
+                wire.broken(message.message)
+            return
+        what = "opened" if message.type == "opened" else f"prepared {message.language}"
+        future = self._waiting.pop(what, None)
+        if future is not None and not future.done():
+            future.set_result(None)
+
+
+class FrameWire:
+    """The page's port to one worker. See ports.Wire."""
+
+    def __init__(self, port: Any, receive: Receive, end: Callable[[], None]) -> None:
+        self._port = port
+        self._receive = receive
+        self._end = end
+        self._listener: Any = create_proxy(self._on_message)
+        port.onmessage = self._listener
+
+    def post(self, text: str, store: str | None = None) -> None:
+        self._port.postMessage(to_js([text, store]))
+
+    def terminate(self) -> None:
+        if self._listener is None:
+            return
+        self._end()
+        self._port.onmessage = None
+        self._port.close()
+        self._listener.destroy()
+        self._listener = None
+
+    def broken(self, message: str) -> None:
+        """The frame saw the worker die."""
+        self._receive(json.dumps({"type": "crashed", "message": message[:1000]}), None)
+
+    def _on_message(self, event: Any) -> None:
+        text, store = _texts(event)
+        self._receive(text, store)
+
+
+async def _fetch(url: str) -> Any:
+    response = await js.fetch(url)
+    if not response.ok:
+        raise OSError(f"{url}: HTTP {response.status}")
+    return response
+
+
+def _texts(event: Any) -> tuple[str, str | None]:
+    """A message's two texts; a message of another shape or size gives an illegal text.
+
+    Reading ``event.data`` would copy a string of any length into Python before a line of ours
+    runs. So the browser itself boxes what it holds (``Object`` as a mapping function turns a
+    string into an object with a length), and only boxes of an acceptable length are opened.
+    """
+    data = js.Array.of(event).map(_data_of).map(js.Object)[0]
+    if not js.Array.isArray(data) or data.length != 2:
+        return "", None
+    text, store = (_opened(box) for box in data.map(js.Object))
+    return text or "", store
+
+
+def _opened(box: Any) -> str | None:
+    if not js.Object.prototype.hasOwnProperty.call(box, "length"):
+        return None
+    if box.length > limit("messageCharacters"):
+        return None
+    text = box.valueOf()
+    return text if isinstance(text, str) else None

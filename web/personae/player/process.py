@@ -1,0 +1,367 @@
+"""One agent instance as the player sees it: calls go in, results and store changes come out.
+
+Invariants:
+
+- The page decides everything that counts: which bridge method an agent may use, how long a call
+  may take, how large a result may be. The worker is a stranger that runs the agent.
+- Calls of one process never overlap. A call that fails leaves the store as it was; whatever the
+  worker did to its own copy is forgotten. After a deadline, a crash, exhausted memory or an
+  illegal message the worker is ended, and the next call starts a fresh one.
+- Stores travel as JSON text and are not parsed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from personae.errors import AgentError, BridgeError
+from personae.package.model import AgentProgram
+from personae.player.channel import Channel, Message, ProtocolViolation, limit
+from personae.player.studio import checked_request
+from personae.ports import Clock, Sandbox, Wire
+
+CALL_DEADLINE = 8_000
+MODEL_CALL_DEADLINE = 120_000
+LOAD_DEADLINE = 10_000
+BOOT_DEADLINE = 60_000
+"""Milliseconds. Booting a runtime does not count as loading; this only ends a boot that hangs."""
+
+FUNCTIONS = (
+    "onLoad",
+    "onToolCall",
+    "onConversationStart",
+    "onBeforeResponse",
+    "onAfterResponse",
+    "onAfterToolCall",
+    "onAfterUserEdit",
+)
+"""The functions the contract names; Python and Lua agents export them in snake_case."""
+
+_CODES = {
+    "threw": "agent_threw",
+    "value": "agent_bad_value",
+    "memory": "agent_memory",
+    "too_large": "agent_too_large",
+    "missing": "agent_function_missing",
+    "load": "agent_load_failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreText:
+    """An agent's store: JSON text of an object, and how often it has changed."""
+
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    value: str | None
+    """What the function returned, as text; None for nothing."""
+    store: StoreText | None
+    """The store after the call; None if it did not change."""
+    duration: float
+    """Milliseconds from sending the call to having its result."""
+
+
+class Bridge(Protocol):
+    """What agents reach through ``studio``; implemented by the player."""
+
+    async def request(
+        self,
+        program: AgentProgram,
+        method: str,
+        arguments: Mapping[str, Any],
+        context: Mapping[str, Any],
+    ) -> Any:
+        """Answers ``studio.<method>`` with a JSON value.
+
+        ``arguments`` are named and typed as ``protocol.json`` declares; absent optional ones are
+        absent. ``context`` is the running call's. Raises BridgeError to refuse.
+        """
+        ...
+
+    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
+        """``kind`` is toast, log or console."""
+        ...
+
+
+class AgentProcess:
+    """Runs one agent instance. ``close()`` ends it for good."""
+
+    def __init__(
+        self, program: AgentProgram, sandbox: Sandbox, clock: Clock, bridge: Bridge
+    ) -> None:
+        self.program = program
+        self.exports: frozenset[str] = frozenset()
+        """Canonical names and command handlers the agent exports; empty until it has loaded."""
+        self._sandbox = sandbox
+        self._clock = clock
+        self._bridge = bridge
+        self._turn = asyncio.Lock()
+        self._channel = Channel()
+        self._channel.close()
+        self._wire: Wire | None = None
+        self._closed = False
+        self._awaited: asyncio.Future[Message] | None = None
+        self._held: str | None = None
+        self._calls = 0
+        self._context: Mapping[str, Any] = {}
+        self._requests: dict[int, asyncio.Task[None]] = {}
+
+    @property
+    def state(self) -> str:
+        """The channel's state; ``closed`` also before the first start."""
+        return self._channel.state
+
+    async def start(self) -> frozenset[str]:
+        """Starts and loads the agent if it is not running; answers its exports."""
+        async with self._turn:
+            await self._ensure_loaded()
+            return self.exports
+
+    async def call(
+        self,
+        function: str,
+        arguments: list[Any],
+        *,
+        context: Mapping[str, Any],
+        store: StoreText,
+        verbatim: bool = False,
+        deadline: float | None = None,
+    ) -> Outcome:
+        """Calls ``function(*arguments, store, studio, context)`` in the agent.
+
+        ``verbatim``: the name is a command handler's, not one of the contract's. ``deadline`` in
+        milliseconds lowers the agent's own. Raises AgentError; the store is then as before.
+        """
+        async with self._turn:
+            await self._ensure_loaded()
+            try:
+                return await self._run(function, arguments, context, store, verbatim, deadline)
+            except AgentError as error:
+                self._held = None
+                if error.code not in ("agent_threw", "agent_bad_value", "agent_function_missing"):
+                    self._end()
+                raise
+            except asyncio.CancelledError:
+                self._end()
+                raise
+            finally:
+                self._cancel_requests()
+
+    def close(self) -> None:
+        """Ends the worker; what is waiting fails. Harmless when repeated."""
+        self._closed = True
+        self._end()
+        self._fail("agent_closed", "was closed")
+
+    async def _run(
+        self,
+        function: str,
+        arguments: list[Any],
+        context: Mapping[str, Any],
+        store: StoreText,
+        verbatim: bool,
+        deadline: float | None,
+    ) -> Outcome:
+        self._calls += 1
+        self._context = context
+        started = self._clock.monotonic()
+        text = self._channel.outgoing(
+            "call",
+            call=self._calls,
+            function=function,
+            verbatim=verbatim,
+            arguments=arguments,
+            context=dict(context),
+        )
+        own = MODEL_CALL_DEADLINE if self._uses_model else CALL_DEADLINE
+        message = await self._answer(
+            function,
+            min(own, deadline or own),
+            text,
+            None if store.text == self._held else store.text,
+        )
+        if message.type == "error":
+            raise self._thrown(message, function)
+        self._held = store.text if message.store is None else message.store
+        changed = None if message.store is None else StoreText(store.version + 1, message.store)
+        return Outcome(message.fields.get("value"), changed, self._clock.monotonic() - started)
+
+    @property
+    def _uses_model(self) -> bool:
+        return "studio.model" in self.program.manifest.apis
+
+    async def _ensure_loaded(self) -> None:
+        if self._closed:
+            raise self._error("agent_closed", "is closed")
+        if self._channel.state == "idle":
+            return
+        self._end()
+        try:
+            await self._boot()
+            await self._load()
+        except BaseException:
+            self._end()
+            raise
+
+    async def _boot(self) -> None:
+        self._channel = channel = Channel()
+        self._awaited = ready = asyncio.get_running_loop().create_future()
+        self._wire = await self._sandbox.open(
+            self.program.language, lambda text, store: self._receive(channel, text, store)
+        )
+        self._expect(await self._within(ready, "its runtime", BOOT_DEADLINE), "ready")
+
+    async def _load(self) -> None:
+        program = self.program
+        text = self._channel.outgoing(
+            "load",
+            agentId=program.agent_id,
+            filename=program.path,
+            source=program.source,
+            libraries=[{"name": lib.name, "source": lib.source} for lib in program.libraries],
+            functions=list(FUNCTIONS),
+            handlers=[command.handler for command in program.manifest.commands],
+        )
+        loaded = self._expect(await self._answer("its module", LOAD_DEADLINE, text), "loaded")
+        names = [*loaded.fields["functions"], *loaded.fields["handlers"]]
+        self.exports = frozenset(name for name in names if isinstance(name, str))
+
+    def _expect(self, message: Message, type_: str) -> Message:
+        if message.type == type_:
+            return message
+        code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
+        raise self._error(code, f"could not be loaded: {_clean(message.fields['message'])}")
+
+    async def _answer(
+        self, function: str, deadline: float, text: str, store: str | None = None
+    ) -> Message:
+        """Posts a message and waits for the one that ends what it began."""
+        assert self._wire is not None
+        self._awaited = answer = asyncio.get_running_loop().create_future()
+        self._wire.post(text, store)
+        return await self._within(answer, function, deadline)
+
+    async def _within(
+        self, answer: asyncio.Future[Message], function: str, deadline: float
+    ) -> Message:
+        watch = asyncio.ensure_future(self._expire(answer, function, deadline))
+        try:
+            return await answer
+        finally:
+            watch.cancel()
+
+    async def _expire(
+        self, answer: asyncio.Future[Message], function: str, deadline: float
+    ) -> None:
+        await self._clock.sleep(deadline)
+        # A page that was busy gets here late, with the answer perhaps already in its queue.
+        await self._clock.sleep(0)
+        if not answer.done():
+            self._end()
+            answer.set_exception(
+                self._error(
+                    "agent_deadline",
+                    f"took longer than {deadline / 1000:g} s in {function} and was stopped",
+                    function=function,
+                )
+            )
+
+    def _receive(self, channel: Channel, text: str, store: str | None) -> None:
+        """Everything a worker says arrives here."""
+        if channel is not self._channel or channel.state == "closed":
+            return  # the last words of a worker that was ended
+        try:
+            self._handle(channel.incoming(text, store))
+        except ProtocolViolation as violation:
+            self._end()
+            self._fail("agent_protocol", f"was stopped: its worker sent {violation}")
+
+    def _handle(self, message: Message) -> None:
+        if message.type == "notice":
+            self._notice(message)
+        elif message.type == "request":
+            self._request(message)
+        elif message.type == "crashed":
+            self._end()
+            self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
+        else:
+            self._check_call(message)
+            if self._awaited is not None and not self._awaited.done():
+                self._awaited.set_result(message)
+
+    def _check_call(self, message: Message) -> None:
+        call = message.fields.get("call", self._calls)
+        if call != self._calls:
+            raise ProtocolViolation(f"a {message.type} for call {call}, which is not running")
+
+    def _notice(self, message: Message) -> None:
+        kind, text = message.fields["kind"], message.fields["text"]
+        dropped = message.fields.get("dropped")
+        if dropped:
+            kind, text = "log", f"{dropped} more messages of this call were dropped"
+        elif kind not in ("log", "toast", "console"):
+            raise ProtocolViolation(f"a notice of kind {kind[:40]!r}")
+        self._bridge.notice(self.program, kind, _clean(text))
+
+    def _request(self, message: Message) -> None:
+        self._check_call(message)
+        number: int = message.fields["request"]
+        if number in self._requests:
+            raise ProtocolViolation(f"request {number} twice")
+        if len(self._requests) >= limit("openRequests"):
+            raise ProtocolViolation("a flood of requests")
+        self._requests[number] = asyncio.ensure_future(self._serve(number, message.fields))
+
+    async def _serve(self, number: int, fields: Mapping[str, Any]) -> None:
+        channel, method = self._channel, fields["method"]
+        try:
+            arguments = checked_request(self.program.manifest.apis, method, fields["arguments"])
+            value = await self._bridge.request(self.program, method, arguments, self._context)
+            reply = channel.outgoing("reply", request=number, value=value)
+        except BridgeError as error:
+            reply = channel.outgoing(
+                "refusal", request=number, code=error.code, message=error.message
+            )
+        del self._requests[number]
+        if self._wire is not None:
+            self._wire.post(reply)
+
+    def _cancel_requests(self) -> None:
+        for task in self._requests.values():
+            task.cancel()
+        self._requests.clear()
+
+    def _end(self) -> None:
+        self._channel.close()
+        self._held = None
+        if self._wire is not None:
+            self._wire.terminate()
+            self._wire = None
+
+    def _fail(self, code: str, what: str) -> None:
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_exception(self._error(code, what))
+
+    def _thrown(self, message: Message, function: str) -> AgentError:
+        thrown = _clean(message.fields["message"])
+        code = _CODES.get(message.fields["kind"], "agent_threw")
+        stack = message.fields.get("stack")
+        return self._error(
+            code, f"failed in {function}: {thrown}", function=function, thrown=thrown, stack=stack
+        )
+
+    def _error(self, code: str, what: str, **detail: Any) -> AgentError:
+        name = self.program.agent_id
+        return AgentError(code, f"Agent {name} {what}", agentId=name, **detail)
+
+
+def _clean(text: str) -> str:
+    """Well-formed Unicode of a bounded length, whatever a worker sent."""
+    return text[: limit("noticeCharacters")].encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,43 @@
+/**
+ * The worker's end of the channel: a state machine that knows which message is legal when.
+ *
+ * Invariant: an illegal message, in either direction, is a defect of the player or the work of
+ * code that escaped its interpreter. Sending one throws; receiving one closes the channel. The
+ * page's end (`player/channel.py`) does the checking that counts.
+ */
+import { CHANNEL, type Fields, type State } from "./protocol";
+
+export type Receive = (type: string, fields: Fields, store: string | null) => void;
+
+export class Channel {
+  state: State = "booting";
+
+  constructor(
+    private readonly port: MessagePort,
+    private readonly receive: Receive,
+  ) {
+    port.onmessage = (event: MessageEvent<[string, string?]>) => this.accept(event.data);
+  }
+
+  send(type: string, fields: Fields, store: string | null = null): void {
+    this.step("worker", type);
+    this.port.postMessage([JSON.stringify({ type, ...fields }), store]);
+  }
+
+  private accept([text, store]: [string, string?]): void {
+    const { type, ...fields } = JSON.parse(text) as { type: string };
+    this.step("page", type);
+    this.receive(type, fields, store ?? null);
+  }
+
+  private step(from: "page" | "worker", type: string): void {
+    const declared = CHANNEL[type];
+    if (declared?.from !== from || !declared.in.includes(this.state)) {
+      const before = this.state;
+      this.state = "closed";
+      this.port.close();
+      throw new Error(`message ${type} from the ${from} is not legal in state ${before}`);
+    }
+    this.state = declared.then ?? this.state;
+  }
+}

@@ -1,0 +1,5 @@
+/** The JavaScript worker. */
+import { serve } from "../serve";
+import { bootQuickJs } from "./machine";
+
+serve(bootQuickJs);

@@ -1,0 +1,61 @@
+/**
+ * The messages between page, frame and worker, read from the one declaration both ends share.
+ *
+ * `web/personae/protocol.json` names every message with its sender, the states it is legal in, the
+ * state it leads to, and its fields. This module adds nothing to it but types.
+ */
+import protocol from "../../web/personae/protocol.json";
+
+export type State = "booting" | "ready" | "loading" | "idle" | "calling" | "closed";
+export type Fields = Record<string, unknown>;
+
+interface Declaration {
+  from: "page" | "worker";
+  in: State[];
+  then?: State;
+  store?: boolean;
+  fields: Record<string, string>;
+}
+
+export const CHANNEL = protocol.channel as Record<string, Declaration>;
+export const LIMITS = protocol.limits;
+
+/** Method path -> its parameters by name, in order. */
+export const STUDIO: Record<string, string[]> = Object.fromEntries(
+  Object.entries(protocol.studio).map(([method, { parameters }]) => [method, Object.keys(parameters)]),
+);
+
+export interface Load {
+  agentId: string;
+  filename: string;
+  source: string;
+  libraries: { name: string; source: string }[];
+  functions: string[];
+  handlers: string[];
+}
+
+export interface Call {
+  call: number;
+  function: string;
+  verbatim: boolean;
+  arguments: unknown[];
+  context: Record<string, unknown>;
+}
+
+export interface Exports {
+  functions: string[];
+  handlers: string[];
+}
+
+/** What went wrong in an agent, by the names the page turns into error codes. */
+export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load";
+
+export class AgentFailure extends Error {
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    readonly trace: string | null = null,
+  ) {
+    super(message);
+  }
+}

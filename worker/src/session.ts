@@ -1,0 +1,185 @@
+/**
+ * One agent in one worker: takes the page's messages, drives the language's virtual machine.
+ *
+ * A machine and this session exchange text only. Every entry into a machine runs it until it
+ * waits; on the way it emits what happened as JSON text (see Emission). The budgets here keep an
+ * honest agent's messages within what the page accepts; the page enforces the same numbers.
+ */
+import { Channel } from "./channel";
+import { AgentFailure, LIMITS, type Call, type Exports, type Fields, type Load } from "./protocol";
+
+export type Emission =
+  | { op: "request"; id: number; method: string; arguments: unknown[] }
+  | { op: "notice"; kind: string; text: string }
+  | { op: "wake"; after: number }
+  | { op: "result"; value: string | null }
+  | { op: "error"; kind: string; message: string; stack?: string | null };
+
+export type Emit = (text: string, store?: string | null) => void;
+
+/**
+ * A language runtime that has one agent inside. Errors it throws are AgentFailures.
+ *
+ * It emits a request only while a call runs, and never more than `openRequests` at once: what
+ * goes beyond is refused inside, where refusing costs no message.
+ */
+export interface Machine {
+  load(program: Load): Promise<Exports>;
+  /** Starts a call; its end is emitted, now or during a later entry. */
+  call(call: Call, store: string | null): void;
+  /** Answers a request: JSON of `{id, value}` or `{id, code, message}`. */
+  settle(text: string): void;
+  /** A wake-up the machine asked for is due. */
+  wake(): void;
+}
+
+export type Boot = (files: RuntimeFiles, emit: Emit) => Promise<Machine>;
+
+/** File name -> compiled WebAssembly, or bytes. */
+export type RuntimeFiles = Record<string, WebAssembly.Module | ArrayBuffer>;
+
+export class Session {
+  private readonly channel: Channel;
+  private machine: Machine | null = null;
+  private call: number | null = null;
+  private readonly open = new Set<number>();
+  private wakes = 0;
+  private notices = 0;
+  private dropped = 0;
+
+  constructor(port: MessagePort) {
+    this.channel = new Channel(port, (type, fields, store) => void this.handle(type, fields, store));
+  }
+
+  async start(boot: Boot, files: RuntimeFiles): Promise<void> {
+    try {
+      this.machine = await boot(files, (text, store) => this.emitted(JSON.parse(text), store ?? null));
+      this.channel.send("ready", {});
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private async handle(type: string, fields: Fields, store: string | null): Promise<void> {
+    if (type === "load") await this.load(fields as unknown as Load);
+    else if (type === "call") this.begin(fields as unknown as Call, store);
+    else this.reply(type, fields);
+  }
+
+  private async load(program: Load): Promise<void> {
+    this.renewBudget();
+    try {
+      const exports = await this.machine!.load(program);
+      this.channel.send("loaded", { ...exports });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private begin(call: Call, store: string | null): void {
+    this.renewBudget();
+    this.call = call.call;
+    this.enter((machine) => machine.call(call, store));
+  }
+
+  private reply(type: string, fields: Fields): void {
+    const { request, ...outcome } = fields;
+    if (!this.open.delete(request as number)) return; // answered after the call it belonged to
+    const text = JSON.stringify({ id: request, ok: type === "reply", ...outcome });
+    this.enter((machine) => machine.settle(text));
+  }
+
+  /** Runs the machine until it waits; a call that then waits for nothing can never end. */
+  private enter(run: (machine: Machine) => void): void {
+    try {
+      run(this.machine!);
+    } catch (error) {
+      this.endCall("error", describe(error));
+    }
+    if (this.call !== null && this.open.size === 0 && this.wakes === 0) {
+      this.endCall("error", { kind: "threw", message: "the call waits for something that cannot happen" });
+    }
+  }
+
+  private emitted(emission: Emission, store: string | null): void {
+    if (emission.op === "request") this.request(emission);
+    else if (emission.op === "notice") this.notice(emission.kind, emission.text);
+    else if (emission.op === "wake") this.wakeAfter(emission.after);
+    else if (emission.op === "result") this.result(emission.value, store);
+    else this.endCall("error", describe(new AgentFailure(emission.kind as "threw", emission.message, emission.stack)));
+  }
+
+  private request({ id, method, arguments: list }: Emission & { op: "request" }): void {
+    this.open.add(id);
+    this.channel.send("request", { call: this.call, request: id, method, arguments: list });
+  }
+
+  private notice(kind: string, text: string): void {
+    if (this.notices >= LIMITS.noticesPerCall) {
+      this.dropped += 1;
+      return;
+    }
+    this.notices += 1;
+    this.channel.send("notice", { kind, text: cut(text, LIMITS.noticeCharacters) });
+  }
+
+  private wakeAfter(milliseconds: number): void {
+    this.wakes += 1;
+    setTimeout(() => {
+      this.wakes -= 1;
+      this.enter((machine) => machine.wake());
+    }, milliseconds);
+  }
+
+  private result(value: string | null, store: string | null): void {
+    if (Math.max(value?.length ?? 0, store?.length ?? 0) > LIMITS.valueCharacters) {
+      const [what, size] = (value?.length ?? 0) > LIMITS.valueCharacters ? ["result", value!.length] : ["store", store!.length];
+      this.endCall("error", {
+        kind: "too_large",
+        message: `its ${what} has ${size} characters; the limit is ${LIMITS.valueCharacters}`,
+      });
+    } else {
+      this.endCall("result", { value }, store);
+    }
+  }
+
+  private endCall(type: "result" | "error", fields: Fields, store: string | null = null): void {
+    if (this.call === null) return; // the call ended before; what its leftovers do is nobody's
+    const call = this.call;
+    this.flushDropped();
+    this.call = null;
+    this.open.clear();
+    this.channel.send(type, { call, ...fields }, store);
+  }
+
+  private fail(error: unknown): void {
+    this.flushDropped();
+    this.channel.send("failed", describe(error));
+  }
+
+  private renewBudget(): void {
+    this.flushDropped();
+    this.notices = 0;
+  }
+
+  private flushDropped(): void {
+    if (this.dropped === 0) return;
+    this.channel.send("notice", { kind: "dropped", text: "", dropped: this.dropped });
+    this.dropped = 0;
+  }
+}
+
+function describe(error: unknown): Fields {
+  const failure = error instanceof AgentFailure ? error : new AgentFailure("threw", String(error));
+  const { kind, message, trace } = failure;
+  const limit = LIMITS.errorCharacters;
+  return { kind, message: cut(message, limit), stack: trace === null || trace === undefined ? null : cut(trace, limit) };
+}
+
+/** Well-formed text of at most `limit` UTF-16 units; never ends in half of a surrogate pair. */
+function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text.toWellFormed();
+  const last = text.charCodeAt(limit - 2);
+  const end = last >= 0xd800 && last <= 0xdbff ? limit - 2 : limit - 1;
+  return text.slice(0, end).toWellFormed() + "…";
+}
