@@ -41,6 +41,8 @@ def load_agent(entry: AgentEntry, files: PackageFiles) -> Steps[AgentProgram | N
         _missing(entry, files)
         return None
     path, language, source = found
+    if source is None:
+        return None
     manifest = parse_manifest(path, source, language, files.report)
     if manifest is None:
         return None
@@ -62,13 +64,16 @@ def load_agent(entry: AgentEntry, files: PackageFiles) -> Steps[AgentProgram | N
     )
 
 
-def find_agent(name: str, files: PackageFiles) -> Steps[tuple[str, Language, str] | None]:
-    """Path, language and source of an agent file, the package's before the player's."""
+def find_agent(name: str, files: PackageFiles) -> Steps[tuple[str, Language, str | None] | None]:
+    """Path, language and source of an agent file, the package's before the player's.
+
+    None when there is no such file; the source is None when it is no text (reported).
+    """
     for extension, language in EXTENSIONS.items():
         path = f"agents/{name}{extension}"
         if path in files.files:
             text = yield from files.text(path)
-            return path, language, text or ""
+            return path, language, text
     builtin = builtin_path(name)
     if builtin is None:
         return None

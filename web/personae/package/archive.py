@@ -38,6 +38,8 @@ far below, a bomb does not."""
 
 _IN = 1 << 16
 _OUT = 1 << 18
+_EACH = 256
+"""Headers judged in one step."""
 _STORED = 0
 _DEFLATED = 8
 _METHODS = {
@@ -71,7 +73,7 @@ def read_files(data: bytes, report: Report) -> Steps[dict[str, bytes]]:
         entries, directory = [], 0
     report.stop_on_errors()
     kept = yield from _judge(entries, report)
-    spans = _spans(data, kept, directory, report)
+    spans = yield from _spans(data, kept, directory, report)
     report.stop_on_errors()
     return (yield from _inflate_all(data, kept, spans, report))
 
@@ -85,7 +87,7 @@ def _judge(entries: list[Entry], report: Report) -> Steps[dict[str, Entry]]:
     """The entries that are files, by clean path."""
     kept: dict[str, Entry] = {}
     for number, entry in enumerate(entries):
-        if number % 256 == 0:
+        if number % _EACH == 0:
             yield "reading", number, len(entries)
         if is_junk(entry.name):
             continue
@@ -134,11 +136,14 @@ def _fault(entry: Entry) -> str | None:
 
 def _spans(
     data: bytes, kept: dict[str, Entry], directory: int, report: Report
-) -> dict[str, tuple[int, int]]:
+) -> Steps[dict[str, tuple[int, int]]]:
     """Where each entry's bytes are; entries that share bytes are refused."""
     spans: dict[str, tuple[int, int]] = {}
     covered = 0
-    for path, entry in sorted(kept.items(), key=lambda item: item[1].offset):
+    in_file_order = sorted(kept.items(), key=lambda item: item[1].offset)
+    for number, (path, entry) in enumerate(in_file_order):
+        if number % _EACH == 0:
+            yield "reading", number, len(kept)
         try:
             start, end = data_span(data, entry)
         except ZipFault as fault:
