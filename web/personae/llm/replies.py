@@ -1,0 +1,101 @@
+"""What a model call yields: events while it runs, a ``Reply`` at its end. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from personae.conversation.entries import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of what the character says."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """More of what the model thinks; neither speech nor history."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextWasReasoning:
+    """All text of this reply up to here turned out to be reasoning: move it there.
+
+    Comes when a closing ``</think>`` arrives that was never opened.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """The model calls a tool; its arguments are still arriving."""
+
+    position: int
+    """Which call of the reply, from 0."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing comes at the moment, and why.
+
+    For ``model_stalled`` the request is still open and is given up after ``seconds``; otherwise
+    it is sent again after ``seconds``.
+    """
+
+    seconds: float
+    reason: str
+    """The code of the ModelError that caused the wait."""
+    attempt: int
+    """How many requests were made so far."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One assembled assistant message."""
+
+    text: str
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Calls to run, ids unique. Their presence makes a tool round, whatever finish_reason says."""
+    cut_calls: tuple[ToolCall, ...] = ()
+    """Calls that a limit or a broken stream cut off: never run, never sent back."""
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    """prompt_tokens, completion_tokens, total_tokens; ``estimated`` when the provider sent none."""
+    model: str | None = None
+    """The model's name as the provider gives it."""
+    ended: bool = True
+    """False when the stream stopped without any mark of its end: the text may be incomplete."""
+    reasoning_fields: Mapping[str, Any] = field(default_factory=dict)
+    """The provider's own reasoning fields, to be sent back within a tool round."""
+
+    @property
+    def cut(self) -> bool:
+        """True when the token limit or a content filter ended the reply early."""
+        return self.finish_reason in CUT_REASONS
+
+    def message(self) -> dict[str, Any]:
+        """The assistant message of the next request of the same turn (see ``request.py``)."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.tool_calls:
+            message |= {"tool_calls": [call_dict(call) for call in self.tool_calls]}
+            message |= self.reasoning_fields
+        return message
+
+
+Event = TextDelta | ReasoningDelta | TextWasReasoning | ToolCallDelta | Waiting | Reply
+
+CUT_REASONS = frozenset({"length", "max_tokens", "model_length", "content_filter"})
+
+
+def call_dict(call: ToolCall) -> dict[str, Any]:
+    """A tool call as a request carries it."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
