@@ -22,6 +22,8 @@ class ToolCall:
     arguments: str
     """As the model wrote it; may be invalid JSON, which is never sent back as it is."""
     number: int | None = None
+    granted: tuple[ToolCall, ...] = ()
+    """The calls a sub-agent made with its granted tools while it answered this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,8 @@ class Entry:
     """Milliseconds since the epoch."""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
+    reasoning_fields: dict[str, Any] | None = None
+    """The provider's own form of its reasoning; sent back within the turn."""
     model: str | None = None
     usage: dict[str, Any] | None = None
     stopped: bool = False

@@ -1,0 +1,112 @@
+"""Entries as JSON objects: the stored and the exported form.
+
+Invariants: ``entry_from_json(entry_to_json(entry)) == entry``; fields at their default are left
+out; unknown fields of a newer version are ignored; a value of the wrong type is refused, never
+guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from personae.conversation.entries import Entry, Role, ToolCall
+from personae.errors import StorageError
+
+_ROLES = ("user", "assistant", "tool", "log")
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """``{id, role, content, at, ...}``; see the module docstring."""
+    optional = {
+        "tool_calls": [_call_to_json(call) for call in entry.tool_calls] or None,
+        "reasoning": entry.reasoning,
+        "reasoningFields": entry.reasoning_fields or None,
+        "model": entry.model,
+        "usage": entry.usage,
+        "stopped": entry.stopped or None,
+        "rejected": entry.rejected or None,
+        "tool_call_id": entry.tool_call_id,
+        "toolCallId": entry.number,
+        "agentId": entry.agent_id,
+        "ok": entry.ok if entry.role == "tool" else None,
+    }
+    base = {"id": entry.id, "role": entry.role, "content": entry.content, "at": entry.at}
+    return base | {key: value for key, value in optional.items() if value is not None}
+
+
+def entry_from_json(data: Any) -> Entry:
+    """The entry, or StorageError ``entry_unreadable`` naming the field."""
+    fields = _Fields(data)
+    role = fields.required("role", str)
+    if role not in _ROLES:
+        raise _unreadable(f"role is {role!r}")
+    return Entry(
+        id=fields.required("id", str),
+        role=cast("Role", role),
+        content=fields.required("content", str),
+        at=int(fields.required("at", (int, float))),
+        tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
+        reasoning=fields.optional("reasoning", str),
+        reasoning_fields=fields.optional("reasoningFields", dict),
+        model=fields.optional("model", str),
+        usage=fields.optional("usage", dict),
+        stopped=fields.optional("stopped", bool, False),
+        rejected=fields.optional("rejected", bool, False),
+        tool_call_id=fields.optional("tool_call_id", str),
+        number=fields.optional("toolCallId", int),
+        agent_id=fields.optional("agentId", str),
+        ok=fields.optional("ok", bool, True),
+    )
+
+
+def _call_to_json(call: ToolCall) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    if call.number is not None:
+        data["toolCallId"] = call.number
+    if call.granted:
+        data["granted"] = [_call_to_json(inner) for inner in call.granted]
+    return data
+
+
+def _call_from_json(data: Any) -> ToolCall:
+    fields = _Fields(data)
+    return ToolCall(
+        id=fields.required("id", str),
+        name=fields.required("name", str),
+        arguments=fields.required("arguments", str),
+        number=fields.optional("toolCallId", int),
+        granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
+    )
+
+
+class _Fields:
+    """Typed access to a JSON object."""
+
+    def __init__(self, data: Any) -> None:
+        if not isinstance(data, Mapping):
+            raise _unreadable(f"an object was expected, not {type(data).__name__}")
+        self._data = data
+
+    def required(self, name: str, kind: type | tuple[type, ...]) -> Any:
+        if name not in self._data:
+            raise _unreadable(f"{name} is missing")
+        return self._checked(name, kind)
+
+    def optional(self, name: str, kind: type, default: Any = None) -> Any:
+        if self._data.get(name) is None:
+            return default
+        return self._checked(name, kind)
+
+    def _checked(self, name: str, kind: type | tuple[type, ...]) -> Any:
+        value = self._data[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise _unreadable(f"{name} has the wrong type ({type(value).__name__})")
+        return value
+
+
+def _unreadable(reason: str) -> StorageError:
+    return StorageError(
+        "entry_unreadable",
+        f"A stored message cannot be read: {reason}. Export the conversation, then delete it.",
+    )

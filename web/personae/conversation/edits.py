@@ -1,0 +1,166 @@
+"""User edits of a conversation, as pure functions from entries to an ``Edit``.
+
+Reference: Hook events, afterUserEdit; architecture: Conversation data. Invariants: an edit never
+reorders entries and never leaves a tool result without its call; a cut keeps the results of the
+last call it keeps; audit entries go only with what lies behind a cut, they record what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from personae.conversation.entries import Entry
+from personae.conversation.numbers import last_viable, numbers
+from personae.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The entries after an edit, and what agents are told about it."""
+
+    entries: tuple[Entry, ...]
+    removed: tuple[Entry, ...]
+    """No longer in the list."""
+    changed: tuple[Entry, ...]
+    """Still in the list, with new content or marks."""
+    deleted_numbers: tuple[int, ...]
+    """toolCallIds that left the history, ascending."""
+    last_viable: int
+    """The highest toolCallId that is left; 0 when none is."""
+
+
+def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
+    """Removes everything after the entry."""
+    return _edit(entries, entries[: cut_after(entries, position(entries, entry_id))])
+
+
+def delete(entries: Sequence[Entry], entry_id: str) -> Edit:
+    """Removes a user message or an audit entry, or the whole response an entry belongs to."""
+    gone = _unit(entries, position(entries, entry_id))
+    return _edit(entries, [entry for entry in entries if entry.id not in gone])
+
+
+def reject(entries: Sequence[Entry], entry_id: str) -> Edit:
+    """Marks the response an entry belongs to as unacceptable; it stays and is never sent."""
+    index = position(entries, entry_id)
+    if entries[index].role not in ("assistant", "tool"):
+        raise UsageError("not_a_response", "Only a response can be rejected, not a user message.")
+    unit = _unit(entries, index)
+    return _edit(entries, [e.with_(rejected=True) if e.id in unit else e for e in entries])
+
+
+def change_text(entries: Sequence[Entry], entry_id: str, text: str) -> Edit:
+    """Replaces what a user or assistant entry says; nothing is removed."""
+    index = position(entries, entry_id)
+    if entries[index].role not in ("user", "assistant"):
+        raise UsageError("not_editable", "Only messages can be edited, not tool results or logs.")
+    return _edit(entries, [*entries[:index], _said(entries[index], text), *entries[index + 1 :]])
+
+
+def resubmit(entries: Sequence[Entry], entry_id: str, text: str | None = None) -> Edit:
+    """Removes everything after a user message and, with ``text``, replaces what it says."""
+    index = position(entries, entry_id)
+    if entries[index].role != "user":
+        raise UsageError("not_a_message", "Only a user message can be sent again.")
+    entry = entries[index]
+    return _edit(entries, [*entries[:index], entry if text is None else _said(entry, text)])
+
+
+def regenerate(entries: Sequence[Entry]) -> Edit:
+    """Removes the response to the last user message; rejected responses and logs stay."""
+    index = last_user(entries)
+    if index is None:
+        raise UsageError("nothing_to_answer", "There is no user message to answer again.")
+    rest = [e for e in entries[index + 1 :] if e.rejected or e.role == "log"]
+    return _edit(entries, [*entries[: index + 1], *rest])
+
+
+def clear(entries: Sequence[Entry]) -> Edit:
+    """Removes everything."""
+    return _edit(entries, [])
+
+
+def position(entries: Sequence[Entry], entry_id: str) -> int:
+    """The entry's index. Raises UsageError ``unknown_entry``."""
+    for index, entry in enumerate(entries):
+        if entry.id == entry_id:
+            return index
+    raise UsageError("unknown_entry", f"This conversation has no entry {entry_id!r}.")
+
+
+def last_user(entries: Sequence[Entry]) -> int | None:
+    """The index of the last user message: where the current turn begins."""
+    for index in range(len(entries) - 1, -1, -1):
+        if entries[index].role == "user":
+            return index
+    return None
+
+
+def cut_after(entries: Sequence[Entry], index: int) -> int:
+    """Where to cut behind an entry: also behind the results that belong to its tool calls."""
+    owner = _owner(entries, index)
+    wanted = {call.id for call in entries[owner].tool_calls}
+    end = index + 1
+    for ahead in range(owner + 1, len(entries)):
+        if entries[ahead].role not in ("tool", "log"):
+            break
+        if entries[ahead].tool_call_id in wanted:
+            end = max(end, ahead + 1)
+    return end
+
+
+def _owner(entries: Sequence[Entry], index: int) -> int:
+    """The assistant entry whose round a result, or a log before a result, lies in."""
+    if not _in_round(entries, index):
+        return index
+    for at in range(index - 1, -1, -1):
+        if entries[at].role == "assistant":
+            return at
+        if entries[at].role == "user":
+            break
+    return index
+
+
+def _in_round(entries: Sequence[Entry], index: int) -> bool:
+    for entry in entries[index:]:
+        if entry.role == "tool":
+            return True
+        if entry.role != "log":
+            return False
+    return False
+
+
+def _unit(entries: Sequence[Entry], index: int) -> set[str]:
+    """The ids of what is deleted or rejected together with the entry at ``index``."""
+    chosen = entries[index]
+    if chosen.role in ("user", "log"):
+        return {chosen.id}
+    unit = {chosen.id}
+    for step in (-1, 1):
+        at = index + step
+        while 0 <= at < len(entries) and _same_response(chosen, entries[at]):
+            if entries[at].role != "log":
+                unit.add(entries[at].id)
+            at += step
+    return unit
+
+
+def _same_response(chosen: Entry, other: Entry) -> bool:
+    return other.role == "log" or (other.role != "user" and other.rejected == chosen.rejected)
+
+
+def _said(entry: Entry, text: str) -> Entry:
+    return entry.with_(content=text)
+
+
+def _edit(before: Sequence[Entry], after: Sequence[Entry]) -> Edit:
+    old = {entry.id: entry for entry in before}
+    kept = {entry.id for entry in after}
+    return Edit(
+        entries=tuple(after),
+        removed=tuple(entry for entry in before if entry.id not in kept),
+        changed=tuple(entry for entry in after if entry != old[entry.id]),
+        deleted_numbers=tuple(sorted(numbers(before) - numbers(after))),
+        last_viable=last_viable(after),
+    )

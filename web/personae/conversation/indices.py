@@ -1,0 +1,35 @@
+"""What agents see of the conversation (reference: studio.history.search, studio.history.range).
+
+An index is a position in the whole list of entries; logs, tool results, tool-only rounds and
+rejected responses keep their position and are not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from personae.conversation.entries import Entry
+
+
+def is_turn(entry: Entry) -> bool:
+    """Whether the entry is something a person or the character said, and still stands."""
+    return entry.role in ("user", "assistant") and bool(entry.content) and not entry.rejected
+
+
+def search(entries: Sequence[Entry], query: str) -> list[dict[str, Any]]:
+    """``[{role, content, index}]`` of the turns that contain ``query`` in any case."""
+    wanted = query.casefold()
+    return [turn for turn in _turns(entries) if wanted in turn["content"].casefold()]
+
+
+def span(entries: Sequence[Entry], start: int, end: int) -> list[dict[str, Any]]:
+    """``[{role, content, index}]`` of the turns at positions ``start`` up to, not with, ``end``."""
+    first, last = max(0, start), max(0, end)
+    return list(_turns(entries[first:last], first))
+
+
+def _turns(entries: Sequence[Entry], offset: int = 0) -> Iterator[dict[str, Any]]:
+    for index, entry in enumerate(entries, offset):
+        if is_turn(entry):
+            yield {"role": entry.role, "content": entry.content, "index": index}

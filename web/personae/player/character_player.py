@@ -1,0 +1,380 @@
+"""``CharacterPlayer``: what consumers see (reference: Part 3, Character Consumers).
+
+Thin: each method names what it does and hands over. Methods that change the conversation wait for
+each other; a second response while one is under way is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+from personae.conversation import edits, forks
+from personae.conversation.entries import Entry
+from personae.errors import UsageError
+from personae.package.model import Package
+from personae.package.steps import Progress
+from personae.player import commands, exchange, views
+from personae.player.conversations import Conversations
+from personae.player.environment import Environment
+from personae.player.events import Events, Listener
+from personae.player.loading import Source, character_id, load_source
+from personae.player.models import Models
+from personae.player.opening import Openings
+from personae.player.registry import build_registry
+from personae.player.revise import answer, revise
+from personae.player.saver import Saver
+from personae.player.session import Services, Session
+from personae.player.settings import Settings
+from personae.player.turn import run_turn
+
+
+class CharacterPlayer:
+    """Plays one character. ``package``: a Package, a zip's URL or bytes, a folder's URL (ending
+    in ``/``, serving ``files.json``) or ``{"files": {path: text or bytes}}``.
+
+    ``environment``: where it runs; None means this browser with ``storage`` ("indexeddb" or
+    "memory"). ``character_id``: what conversations are filed under; None: the link, or the
+    contents. ``progress`` hears how loading goes. ``settings``: see ``settings.Settings``.
+    """
+
+    def __init__(
+        self,
+        package: Source,
+        *,
+        environment: Environment | None = None,
+        storage: Literal["indexeddb", "memory"] = "indexeddb",
+        character_id: str | None = None,
+        progress: Progress | None = None,
+        **settings: Any,
+    ) -> None:
+        self.events = Events()
+        self.settings = Settings().changed(settings)
+        self._source = package
+        self._environment = environment
+        if storage not in ("indexeddb", "memory"):
+            raise UsageError("bad_setting", f"storage is 'indexeddb' or 'memory', not {storage!r}.")
+        self._storage: Literal["indexeddb", "memory"] = storage
+        self._character_id = character_id
+        self._progress = progress
+        self._package: Package | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._open: Openings | None = None
+        self._disposed = False
+
+    async def ready(self) -> None:
+        """Loads the package and opens the newest conversation or a new one. Raises PackageError."""
+        self._check_alive()
+        if self._loading is None or (self._loading.done() and self._open is None):
+            self._loading = asyncio.ensure_future(self._load())
+        await asyncio.shield(self._loading)
+
+    def on(self, event: str, listener: Listener) -> Callable[[], None]:
+        """Subscribes to an event; the result unsubscribes."""
+        return self.events.on(event, listener)
+
+    async def send(self, text: str) -> dict[str, Any]:
+        """The character's answer: ``{role, content, stopped?}``. Raises ModelError, UsageError.
+
+        A caller that is cancelled stops the response; what was streamed stays.
+        """
+        if not text.strip():
+            raise UsageError("empty_message", "There is nothing to send.")
+
+        async def say(session: Session) -> dict[str, Any]:
+            session.journal.append("user", text)
+            await session.journal.save()
+            return await run_turn(session, text, regenerate=False)
+
+        return await self._respond(say)
+
+    async def regenerate(self) -> dict[str, Any]:
+        """Answers the last user message again; the old response is removed."""
+
+        async def again(session: Session) -> dict[str, Any]:
+            return await answer(session, edits.regenerate(session.journal.entries), regenerate=True)
+
+        return await self._respond(again)
+
+    async def resubmit(self, entry_id: str, text: str | None = None) -> dict[str, Any]:
+        """Sends a user message again, with ``text`` instead if given; what followed is removed."""
+
+        async def again(session: Session) -> dict[str, Any]:
+            edit = edits.resubmit(session.journal.entries, entry_id, text)
+            return await answer(session, edit, regenerate=not edit.changed)
+
+        return await self._respond(again)
+
+    async def continue_(self) -> dict[str, Any]:
+        """Lets the character go on where it stopped."""
+
+        async def go_on(session: Session) -> dict[str, Any]:
+            index = edits.last_user(session.journal.entries)
+            if index is None:
+                raise UsageError("nothing_to_answer", "There is no message to go on from.")
+            said = session.journal.entries[index].content
+            return await run_turn(session, said, regenerate=False)
+
+        return await self._respond(go_on)
+
+    async def edit(self, entry_id: str, text: str) -> None:
+        """Replaces what a message says."""
+        await self._edit(lambda entries: edits.change_text(entries, entry_id, text))
+
+    async def delete(self, entry_id: str) -> None:
+        """Removes a user message, an audit entry, or a whole response."""
+        await self._edit(lambda entries: edits.delete(entries, entry_id))
+
+    async def truncate(self, entry_id: str) -> None:
+        """Removes everything after an entry."""
+        await self._edit(lambda entries: edits.truncate(entries, entry_id))
+
+    async def reject(self, entry_id: str) -> None:
+        """Marks a response as unacceptable: it stays visible and is never sent again."""
+        await self._edit(lambda entries: edits.reject(entries, entry_id))
+
+    async def clear(self) -> None:
+        """Removes all entries; stores and counters stay."""
+        await self._edit(edits.clear)
+
+    async def fork(self, entry_id: str) -> str:
+        """Opens a new conversation with the entries up to this one; its id."""
+        self._check_alive()
+        session = self._session
+        async with self._gate(session):
+            edit = forks.fork(session.journal.entries, entry_id)
+            told = session.hooks.told_of_edits()
+            forked = await self._conversations.fork(session.journal, edit, told)
+        await self._opened.open(forked)
+        await self._begun()
+        return forked
+
+    def list_commands(self) -> list[dict[str, str]]:
+        """``[{name, agentId, description}]``."""
+        return commands.listed(self._session.registry)
+
+    async def run_command(self, name: str, args: str = "") -> str | None:
+        """Runs a command; a string is the agent's reason to refuse the input. Raises AgentError."""
+        session = self._writable()
+        async with self._gate(session):
+            return await commands.run(session, name, args)
+
+    def stop(self) -> None:
+        """Stops what is under way and keeps what there is; harmless when nothing is."""
+        if self._open is not None:
+            self._session.stop()
+
+    async def new_conversation(self) -> str:
+        """Opens a new conversation; its id."""
+        self._check_alive()
+        return await self._opened.open_new()
+
+    async def load_conversation(self, conversation_id: str) -> None:
+        """Opens a stored conversation. Raises UsageError ``unknown_conversation``."""
+        self._check_alive()
+        if conversation_id != self.conversation_id:
+            await self._opened.open(conversation_id)
+
+    async def list_conversations(self) -> list[dict[str, Any]]:
+        """``[{id, title, createdAt, updatedAt}]``, the one that changed last first."""
+        return views.conversation_list(
+            await self._conversations.heads(), self._session.journal.head
+        )
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """Deletes a conversation; the open one is replaced by the newest other."""
+        self._check_alive()
+        await self._opened.delete(conversation_id)
+
+    async def rename_conversation(self, conversation_id: str, title: str) -> None:
+        self._check_alive()
+        await self._opened.rename(conversation_id, title)
+
+    def get_conversation(self) -> list[dict[str, Any]]:
+        """Copies of the messages: ``{id, index, role, content}``, marks where they are set."""
+        return views.conversation(self._session.journal.entries)
+
+    async def export_conversation(self, conversation_id: str | None = None) -> dict[str, Any]:
+        """A conversation as JSON, the open one by default; works while storage does not."""
+        journal = self._session.journal
+        if conversation_id not in (None, journal.id):
+            journal = await self._conversations.load(str(conversation_id))
+        return exchange.export_conversation(journal, self.package.name)
+
+    async def import_conversation(self, data: Any) -> str:
+        """Stores an exported conversation as a new one; its id."""
+        self._check_alive()
+        head, entries, stores = exchange.import_conversation(data)
+        return await self._conversations.write(
+            self._conversations.new_head(
+                title=head.title,
+                named=head.named,
+                next_entry=head.next_entry,
+                last_number=head.last_number,
+                tokens_spent=head.tokens_spent,
+            ),
+            entries,
+            stores,
+        )
+
+    def export_default_data(self) -> dict[str, str]:
+        """``{"<agentId>.agent.json": text}`` of the open conversation's stores."""
+        return exchange.default_data(self._session.journal)
+
+    def agents(self) -> list[dict[str, Any]]:
+        """What is known of each agent, private ones of sub-agents included."""
+        return views.agents(self._session)
+
+    async def agent_store(self, agent_id: str) -> Any:
+        """A copy of an agent's store. Raises UsageError ``unknown_agent``."""
+        return self._session.store(views.find_agent(self._session, agent_id))
+
+    def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
+        """What the agent did, see ``agent_log.AgentLog``."""
+        return self._session.log.lines(views.find_agent(self._session, agent_id).agent_id)
+
+    async def prompt_preview(self) -> dict[str, Any]:
+        """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
+        session = self._session
+        if not session.read_only:
+            await self._begun()
+        return views.prompt_preview(session)
+
+    def configure(self, **changes: Any) -> None:
+        """Changes settings; the next request uses them. Raises UsageError."""
+        self.settings = self.settings.changed(changes)
+
+    async def dispose(self) -> None:
+        """Stops, saves and ends everything; the player cannot be used afterwards."""
+        if self._disposed:
+            return
+        self._disposed = True
+        if self._open is not None:
+            await self._open.close()
+            await self._saver.close()
+        self.events.clear()
+
+    @property
+    def package(self) -> Package:
+        if self._package is None:
+            raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
+        return self._package
+
+    @property
+    def entries(self) -> list[Entry]:
+        return self._session.journal.entries
+
+    @property
+    def conversation_id(self) -> str:
+        return self._session.journal.id
+
+    @property
+    def character_id(self) -> str:
+        return self._conversations.character_id
+
+    @property
+    def read_only(self) -> bool:
+        """Whether another tab holds this conversation."""
+        return self._session.read_only
+
+    @property
+    def turn(self) -> dict[str, Any]:
+        """``{state, detail, seconds}``; see the ``change`` event."""
+        return dict(self._session.turn)
+
+    async def _load(self) -> None:
+        environment = self._environment or await _browser(self._storage)
+        self._package = package = await load_source(self._source, environment, self._progress)
+        self._saver = Saver(environment.storage, environment.clock, environment.notifier)
+        self._conversations = Conversations(
+            self._character_id or character_id(self._source, package.digest),
+            environment.storage,
+            self._saver,
+            environment.clock,
+            environment.notifier,
+            self.events.change,
+        )
+        services = Services(
+            package,
+            build_registry(package),
+            environment,
+            self.events,
+            Models(environment.transport, environment.clock, lambda: self.settings),
+            lambda: self.settings,
+        )
+        opened = Openings(services, self._conversations, self._saver)
+        await opened.open_newest()
+        self._open = opened
+
+    @property
+    def _opened(self) -> Openings:
+        if self._open is None:
+            raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
+        return self._open
+
+    @property
+    def _session(self) -> Session:
+        return self._opened.session
+
+    async def _respond(
+        self, work: Callable[[Session], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        session = self._writable()
+        session.answering = True
+
+        async def run() -> dict[str, Any]:
+            try:
+                async with self._gate(session):
+                    return await work(session)
+            finally:
+                session.answering = False
+
+        task = asyncio.ensure_future(run())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            session.stop()
+            # Nobody is left to hear of a failure.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            raise
+
+    async def _edit(self, make: Callable[[list[Entry]], edits.Edit]) -> None:
+        session = self._writable()
+        async with self._gate(session):
+            await revise(session, make(session.journal.entries))
+
+    def _writable(self) -> Session:
+        """The open session, for one that changes it. Raises UsageError."""
+        self._check_alive()
+        session = self._session
+        session.check_writable()
+        if session.answering:
+            raise UsageError("busy", "A response is under way. Stop it or wait for its end.")
+        return session
+
+    @asynccontextmanager
+    async def _gate(self, session: Session) -> AsyncIterator[None]:
+        """Waits until nothing else changes the session."""
+        async with session.gate:
+            if session.left:
+                raise UsageError("conversation_left", "Another conversation was opened meanwhile.")
+            try:
+                yield
+            finally:
+                session.show("idle")
+
+    async def _begun(self) -> None:
+        async with self._session.gate:
+            pass
+
+    def _check_alive(self) -> None:
+        if self._disposed:
+            raise UsageError("disposed", "This player was disposed of. Make a new one.")
+
+
+async def _browser(storage: Literal["indexeddb", "memory"]) -> Environment:
+    from personae.browser.environment import embedded_environment
+
+    return await embedded_environment(storage)

@@ -1,0 +1,178 @@
+"""The stored conversations of one character (reference: Conversation management).
+
+Invariants: a read that fails raises and nothing is written; records of another tab's open
+conversation are not changed; a damaged entry is left in storage and out of the list.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from personae.conversation.codec import entry_from_json
+from personae.conversation.edits import Edit
+from personae.conversation.entries import Entry
+from personae.errors import StorageError, UsageError
+from personae.player.agent_log import AgentLog
+from personae.player.journal import Changed, Journal
+from personae.player.process import StoreText
+from personae.player.records import (
+    Head,
+    head_from_record,
+    loads,
+    put_entry,
+    put_head,
+    put_store,
+    store_from_record,
+)
+from personae.player.saver import Saver
+from personae.ports import Clock, Delete, Notifier, Put, Record, Storage
+
+
+class Conversations:
+    def __init__(
+        self,
+        character_id: str,
+        storage: Storage,
+        saver: Saver,
+        clock: Clock,
+        notifier: Notifier,
+        changed: Changed,
+    ) -> None:
+        self.character_id = character_id
+        self._storage = storage
+        self._saver = saver
+        self._clock = clock
+        self._notifier = notifier
+        self._changed = changed
+
+    def lock_name(self, conversation_id: str) -> str:
+        """The name of the lock that one tab at a time holds on a conversation."""
+        return f"personae:{self.character_id}:{conversation_id}"
+
+    async def heads(self) -> list[Head]:
+        """The readable heads, the one that changed last first."""
+        heads = []
+        for record in await self._storage.read("conversations", (self.character_id,)):
+            try:
+                heads.append(head_from_record(record))
+            except StorageError as error:
+                self._notifier.notify("warning", error.message)
+        return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
+
+    async def create(self) -> Journal:
+        """A new, empty conversation, stored at once."""
+        journal = self._journal(self.new_head())
+        journal.stage(put_head(journal.head))
+        await journal.save()
+        return journal
+
+    def new_head(self, **fields: Any) -> Head:
+        now = self._clock.now()
+        return Head(
+            id=f"{now:013d}-{os.urandom(4).hex()}",
+            character_id=self.character_id,
+            created_at=now,
+            updated_at=now,
+            **fields,
+        )
+
+    async def load(self, conversation_id: str) -> Journal:
+        """A stored conversation. Raises UsageError ``unknown_conversation``, StorageError."""
+        head = await self.head(conversation_id)
+        entries = await self._storage.read("entries", (conversation_id,))
+        stores = await self._storage.read("stores", (conversation_id,))
+        readable = self._readable(entries)
+        if entries:
+            digits = str(entries[-1].key[-1])[1:]
+            head.next_entry = max(head.next_entry, int(digits) + 1 if digits.isdecimal() else 0)
+        journal = self._journal(head, readable)
+        self._take_stores(journal, stores)
+        return journal
+
+    async def restore_log(self, conversation_id: str, log: AgentLog) -> None:
+        records = await self._storage.read("stores", (conversation_id,))
+        log.restore(record for record in records if len(record.key) == 4)
+
+    async def head(self, conversation_id: str) -> Head:
+        found = await self._storage.read("conversations", (self.character_id, conversation_id))
+        if not found:
+            raise UsageError(
+                "unknown_conversation", f"This character has no conversation {conversation_id!r}."
+            )
+        return head_from_record(found[0])
+
+    async def delete(self, conversation_id: str) -> None:
+        """Removes every record of a conversation."""
+        await self._saver.write(
+            [
+                Delete("entries", (conversation_id,), prefix=True),
+                Delete("stores", (conversation_id,), prefix=True),
+                Delete("conversations", (self.character_id, conversation_id)),
+            ]
+        )
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Renames a conversation that is not open here."""
+        journal = self._journal(await self.head(conversation_id))
+        journal.rename(title)
+        await journal.save()
+
+    async def fork(self, source: Journal, edit: Edit, told: Iterable[str]) -> str:
+        """Writes a new conversation from the source's entries up to the fork point; its id."""
+        head = self.new_head(
+            title=f"{source.head.title} (fork)".strip(),
+            named=True,
+            next_entry=source.head.next_entry,
+            last_number=source.head.last_number,
+            tokens_spent=source.head.tokens_spent,
+        )
+        return await self.write(head, edit.entries, source.stores, edit, told)
+
+    async def write(
+        self,
+        head: Head,
+        entries: Sequence[Entry],
+        stores: dict[str, StoreText],
+        edit: Edit | None = None,
+        told: Iterable[str] = (),
+    ) -> str:
+        """Writes a whole conversation in one transaction; its id."""
+        journal = self._journal(head, entries)
+        if edit is not None:
+            journal.expect_edit(edit, told)
+        writes: list[Put | Delete] = [put_head(journal.head)]
+        writes += [put_entry(head.id, entry) for entry in entries]
+        writes += [put_store(head.id, agent, store) for agent, store in stores.items()]
+        await self._saver.write(writes)
+        return head.id
+
+    def _journal(self, head: Head, entries: Iterable[Entry] = ()) -> Journal:
+        return Journal(head, entries, {}, self._saver, self._clock, self._changed)
+
+    def _readable(self, records: Iterable[Record]) -> list[Entry]:
+        entries, damaged = [], 0
+        for record in records:
+            try:
+                entries.append(entry_from_json(loads(record.value)))
+            except StorageError:
+                damaged += 1
+        if damaged:
+            self._notifier.notify(
+                "warning",
+                f"{damaged} stored message(s) of this conversation are damaged and not shown. "
+                "They were left in storage.",
+            )
+        return entries
+
+    def _take_stores(self, journal: Journal, records: Iterable[Record]) -> None:
+        for record in records:
+            if len(record.key) != 2:
+                continue
+            agent_id = str(record.key[1])
+            try:
+                journal.stores[agent_id] = store_from_record(record)
+            except StorageError as error:
+                journal.broken_stores.add(agent_id)
+                self._notifier.notify("warning", error.message)

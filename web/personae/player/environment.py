@@ -1,0 +1,37 @@
+"""Everything the player needs from where it runs, in one value.
+
+The browser's is made by ``personae.browser.environment``; tests make their own from fakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
+
+Progress = Callable[[int, int | None], None]
+"""Gets the bytes that have arrived and, where known, the bytes to come in all."""
+
+
+class Lease(Protocol):
+    """A lock that is held until it is released."""
+
+    def release(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    storage: Storage
+    transport: ModelTransport
+    sandbox: Sandbox
+    clock: Clock
+    notifier: Notifier
+    """``notify("storage", "")`` takes the storage banner away again."""
+    fetch_package: Callable[[str, Progress], Awaitable[bytes]]
+    """The bytes of a package's URL. Raises PackageError."""
+    lock: Callable[[str], Awaitable[Lease | None]]
+    """Takes the named lock if it is free; None: another tab holds it."""
+    web_reader: Callable[[str, int], Awaitable[dict[str, Any]]] | None = None
+    """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""

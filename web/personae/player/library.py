@@ -1,0 +1,136 @@
+"""The characters loaded so far, kept with all their files so that they open offline.
+
+Reference: Loading a character package. A record lists a character's files by content hash; each
+distinct content is stored once. Invariant: a record is written in one transaction with the files
+it names, and a file is deleted only when no record names it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from personae.errors import StorageError, UsageError
+from personae.package.files import open_files
+from personae.package.load import load_package_async
+from personae.package.model import Package
+from personae.package.report import Report
+from personae.package.steps import Progress, run_async
+from personae.player.loading import character_id
+from personae.player.records import dumps, loads
+from personae.ports import Clock, Delete, Put, Storage
+
+Rows = list[dict[str, Any]]
+Writes = list[Put | Delete]
+
+
+class Library:
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def save(
+        self,
+        package: bytes | Mapping[str, bytes],
+        source: str | None = None,
+        progress: Progress | None = None,
+    ) -> str:
+        """Keeps a package; its character id. ``source``: the link it came from, if any.
+
+        Raises PackageError when it cannot be played, StorageError when it cannot be kept.
+        """
+        files = (await run_async(open_files(package, Report()), progress)).files
+        loaded = await load_package_async(files, progress)
+        identity = character_id(source, loaded.digest)
+        hashes = {path: content_hash(data) for path, data in files.items()}
+        record = {
+            "id": identity,
+            "name": loaded.name,
+            "description": loaded.description,
+            "source": source,
+            "size": sum(len(data) for data in files.values()),
+            "digest": loaded.digest,
+            "openedAt": self._clock.now(),
+            "files": [{"path": path, "hash": digest} for path, digest in hashes.items()],
+        }
+        known = await self._known_hashes()
+        writes: Writes = [
+            Put("files", (hashes[path],), bytes(data))
+            for path, data in files.items()
+            if hashes[path] not in known
+        ]
+        replaced = await self._find(identity)
+        writes.append(Put("packages", (identity,), dumps(record)))
+        writes += await self._orphans(identity, replaced, set(hashes.values()))
+        await self._storage.commit(writes)
+        return identity
+
+    async def list(self) -> Rows:
+        """``[{id, name, description, source, size, digest, openedAt}]``, last opened first."""
+        records = [
+            {key: value for key, value in record.items() if key != "files"}
+            for record in await self._records()
+        ]
+        return sorted(records, key=lambda record: record["openedAt"], reverse=True)
+
+    async def open(self, identity: str, progress: Progress | None = None) -> Package:
+        """The stored package. Raises UsageError ``unknown_character``, StorageError."""
+        record = await self._find(identity)
+        if record is None:
+            raise UsageError("unknown_character", f"The library has no character {identity!r}.")
+        files = {item["path"]: await self._file(item["hash"]) for item in record["files"]}
+        package = await load_package_async(files, progress)
+        opened = {**record, "openedAt": self._clock.now()}
+        await self._storage.commit([Put("packages", (identity,), dumps(opened))])
+        return package
+
+    async def remove(self, identity: str) -> None:
+        """Forgets a character and its files; its conversations stay."""
+        record = await self._find(identity)
+        if record is not None:
+            writes = [
+                Delete("packages", (identity,)),
+                *await self._orphans(identity, record, set()),
+            ]
+            await self._storage.commit(writes)
+
+    async def _records(self) -> Rows:
+        return [loads(record.value) for record in await self._storage.read("packages")]
+
+    async def _find(self, identity: str) -> dict[str, Any] | None:
+        found = await self._storage.read("packages", (identity,))
+        record: dict[str, Any] | None = loads(found[0].value) if found else None
+        return record
+
+    async def _file(self, digest: str) -> bytes:
+        found = await self._storage.read("files", (digest,))
+        if not found or not isinstance(found[0].value, bytes):
+            raise StorageError(
+                "file_missing",
+                "A file of this stored character is gone. Load the character again.",
+            )
+        return found[0].value
+
+    async def _known_hashes(self) -> set[str]:
+        return {item["hash"] for record in await self._records() for item in record["files"]}
+
+    async def _orphans(
+        self, identity: str, record: dict[str, Any] | None, kept: set[str]
+    ) -> Writes:
+        """Deletions of the record's files that no other record and not ``kept`` names."""
+        if record is None:
+            return []
+        others = {
+            item["hash"]
+            for other in await self._records()
+            if other["id"] != identity
+            for item in other["files"]
+        }
+        gone = {item["hash"] for item in record["files"]} - others - kept
+        return [Delete("files", (digest,)) for digest in sorted(gone)]
+
+
+def content_hash(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()

@@ -1,0 +1,85 @@
+"""The user's models: which endpoint a request goes to, with which settings.
+
+The rehearsal model (no AI, no key, no network) is one of them; it is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+from personae.llm.client import ChatClient
+from personae.llm.endpoint import Endpoint
+from personae.llm.replies import Event, Reply
+from personae.llm.request import Sampling, build_body
+from personae.package.model import Tool
+from personae.player.settings import REHEARSAL, Settings
+from personae.ports import Clock, ModelTransport
+
+
+class Models:
+    def __init__(
+        self, transport: ModelTransport, clock: Clock, settings: Callable[[], Settings]
+    ) -> None:
+        self._client = ChatClient(transport, clock)
+        self._clock = clock
+        self._settings = settings
+        self._rehearsal: ChatClient | None = None
+
+    @property
+    def main(self) -> str:
+        """The main model's id."""
+        return self._settings().model_for("main")
+
+    def stream(
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool], *, final: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """The main model's answer as it arrives; ``final``: it may not call tools.
+
+        Raises ModelError.
+        """
+        settings = self._settings()
+        body = build_body(
+            messages,
+            tools=tools,
+            tool_choice="none" if final else None,
+            sampling=Sampling(settings.temperature, settings.top_p, settings.max_tokens),
+        )
+        client, endpoint = self._endpoint("main")
+        return client.stream(endpoint, body)
+
+    async def complete(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        role: str,
+        max_tokens: int,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        tools: Sequence[Tool] = (),
+        final: bool = False,
+    ) -> Reply:
+        """One whole answer of the ``"main"`` or ``"worker"`` model. Raises ModelError."""
+        body = build_body(
+            messages,
+            tools=tools,
+            tool_choice="none" if final else None,
+            sampling=Sampling(temperature, top_p, max_tokens),
+            stream=False,
+        )
+        client, endpoint = self._endpoint(role)
+        return await client.complete(endpoint, body)
+
+    def _endpoint(self, role: str) -> tuple[ChatClient, Endpoint]:
+        settings = self._settings()
+        model = settings.model_for(role)
+        if model == REHEARSAL:
+            return self._rehearse()
+        return self._client, Endpoint(settings.base_url, settings.api_key, model)
+
+    def _rehearse(self) -> tuple[ChatClient, Endpoint]:
+        from personae.llm.rehearsal import BASE_URL, MODEL, RehearsalTransport
+
+        if self._rehearsal is None:
+            self._rehearsal = ChatClient(RehearsalTransport(self._clock), self._clock)
+        return self._rehearsal, Endpoint(BASE_URL, "", MODEL)

@@ -1,0 +1,176 @@
+"""Opening and leaving conversations: the lock, the repair, the agents' start.
+
+Invariants: a conversation is written by the tab that holds its lock, others read it and take over
+when it is free; a conversation that cannot be read is not opened and not written; the workers of
+a conversation that was left live until its last call has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from personae.conversation.repair import INTERRUPTED, unanswered
+from personae.errors import PersonaeError, StorageError, UsageError
+from personae.player.conversations import Conversations
+from personae.player.journal import Journal
+from personae.player.revise import settle
+from personae.player.saver import Saver
+from personae.player.session import Services, Session
+
+LOCK_POLL = 2_000
+"""Milliseconds between two tries to take over a conversation."""
+
+
+class Openings:
+    """Holds the open session and replaces it."""
+
+    def __init__(self, services: Services, conversations: Conversations, saver: Saver) -> None:
+        self._services = services
+        self._conversations = conversations
+        self._saver = saver
+        self._environment = services.environment
+        self._events = services.events
+        self._session: Session | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def session(self) -> Session:
+        """The open session. Raises UsageError ``not_ready``."""
+        if self._session is None:
+            raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
+        return self._session
+
+    async def open_newest(self) -> None:
+        """Opens the conversation that changed last, or a new one."""
+        try:
+            heads = await self._conversations.heads()
+            for head in heads[:1]:
+                await self.open(head.id)
+                return
+        except StorageError as error:
+            self._saver.suspend(error)
+        await self.open_new()
+
+    async def open_new(self) -> str:
+        """Opens a new conversation; its id."""
+        journal = await self._conversations.create()
+        await self._enter(journal)
+        return journal.id
+
+    async def open(self, conversation_id: str) -> None:
+        """Opens a stored conversation. Raises UsageError, StorageError; then nothing changes."""
+        await self._enter(await self._conversations.load(conversation_id))
+
+    async def delete(self, conversation_id: str) -> None:
+        """Deletes a conversation; the open one is replaced. Raises UsageError, StorageError."""
+        session = self.session
+        if conversation_id == session.journal.id:
+            session.check_writable()
+            others = [h for h in await self._conversations.heads() if h.id != conversation_id]
+            await self.leave()
+            await self._conversations.delete(conversation_id)
+            await (self.open(others[0].id) if others else self.open_new())
+            return
+        await self._conversations.head(conversation_id)
+        async with self._held(conversation_id):
+            await self._conversations.delete(conversation_id)
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Gives a conversation a title. Raises UsageError, StorageError."""
+        session = self.session
+        if conversation_id == session.journal.id:
+            session.check_writable()
+            session.journal.rename(title)
+            await session.journal.save()
+            return
+        async with self._held(conversation_id):
+            await self._conversations.rename(conversation_id, title)
+
+    @asynccontextmanager
+    async def _held(self, conversation_id: str) -> AsyncIterator[None]:
+        """Holds another conversation's lock."""
+        lease = await self._environment.lock(self._conversations.lock_name(conversation_id))
+        if lease is None:
+            raise UsageError("read_only", "This conversation is open in another tab.")
+        try:
+            yield
+        finally:
+            lease.release()
+
+    async def leave(self) -> None:
+        """Leaves the open conversation for good and waits until it is closed."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.leave()
+            await self._close(session)
+
+    async def close(self) -> None:
+        """Ends everything, also what is left of conversations that were left."""
+        await self.leave()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _enter(self, journal: Journal) -> None:
+        session = await self._make(journal)
+        previous, self._session = self._session, session
+        if previous is not None:
+            previous.leave()
+            self._spawn(self._close(previous))
+        self._events.change("conversation", id=journal.id)
+        self._events.change("entries")
+        self._events.change("read_only", value=session.read_only)
+        self._spawn(self._watch(session) if session.read_only else self._begin(session))
+
+    async def _make(self, journal: Journal) -> Session:
+        lease = await self._environment.lock(self._conversations.lock_name(journal.id))
+        session = Session(self._services, journal, lease)
+        await self._conversations.restore_log(journal.id, session.log)
+        if lease is not None:
+            await repair(journal)
+        return session
+
+    async def _begin(self, session: Session) -> None:
+        """Starts the agents while the user reads; the first send waits for it."""
+        async with session.gate:
+            try:
+                if not session.left:
+                    await settle(session)
+            except PersonaeError as error:
+                self._events.emit("error", error)
+            finally:
+                session.show("idle")
+
+    async def _watch(self, session: Session) -> None:
+        """Takes the conversation over when the other tab has closed it."""
+        name = self._conversations.lock_name(session.journal.id)
+        while not session.left:
+            await self._environment.clock.sleep(LOCK_POLL)
+            lease = await self._environment.lock(name)
+            if lease is None:
+                continue
+            lease.release()
+            if not session.left:
+                await self.open(session.journal.id)
+            return
+
+    async def _close(self, session: Session) -> None:
+        async with session.gate:
+            await session.close()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def repair(journal: Journal) -> None:
+    """Answers the calls that a killed tab left without a result."""
+    for entry, call in unanswered(journal.entries):
+        if entry.rejected:
+            continue
+        journal.append("tool", INTERRUPTED, tool_call_id=call.id, number=call.number, ok=False)
+    await journal.save()

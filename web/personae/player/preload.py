@@ -1,0 +1,59 @@
+"""The preload context: what @preload agents add to every request (reference: onLoad).
+
+Built when a conversation opens, after every turn, and again when hooks, edits or commands may have
+changed a store. An agent that fails adds nothing and stops nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from personae.errors import AgentError, PersonaeError
+from personae.package.model import AgentProgram
+from personae.player.agent_log import AgentLog
+from personae.player.agents import Agents, Invocation
+from personae.player.journal import Journal
+from personae.player.registry import Registry
+
+
+class Preload:
+    def __init__(
+        self,
+        registry: Registry,
+        agents: Agents,
+        journal: Journal,
+        log: AgentLog,
+        failed: Callable[[PersonaeError], None],
+    ) -> None:
+        self._programs = [p for p in registry.programs.values() if p.manifest.preload]
+        self._agents = agents
+        self._journal = journal
+        self._log = log
+        self._failed = failed
+        self.texts: tuple[str, ...] = ()
+        """What the agents returned, in load order."""
+        self.stale = True
+
+    async def rebuild(self) -> None:
+        """Calls every onLoad; the agents work at the same time, their texts keep load order."""
+        self.stale = False
+        try:
+            for program in self._programs:
+                await self._agents.begin(program)
+            texts = await asyncio.gather(*(self._load(program) for program in self._programs))
+            await self._journal.save()
+        except BaseException:
+            self.stale = True
+            raise
+        self.texts = tuple(text for text in texts if text)
+
+    async def _load(self, program: AgentProgram) -> str | None:
+        try:
+            return await self._agents.call(program, "onLoad", [], Invocation("preload"))
+        except AgentError as error:
+            if error.code == "agent_function_missing":
+                return None
+            self._log.add(program, "error", f"onLoad: {error.message}")
+            self._failed(error)
+            return None

@@ -1,0 +1,161 @@
+"""One open conversation with everything that works on it.
+
+A session ends when another conversation is opened; its workers end with it, so that nothing an
+agent keeps in memory reaches another conversation (reference: Persistent storage).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from personae.conversation.entries import Entry
+from personae.errors import PersonaeError, UsageError
+from personae.package.model import AgentProgram, Package, Tool
+from personae.player.agent_log import AgentLog
+from personae.player.agents import Agents
+from personae.player.bridge import StudioBridge, parsed_store
+from personae.player.caps import Meter
+from personae.player.environment import Environment, Lease
+from personae.player.events import Events
+from personae.player.hooks import Hooks
+from personae.player.inner_loop import ModelCalls
+from personae.player.journal import Journal
+from personae.player.models import Models
+from personae.player.preload import Preload
+from personae.player.prompt import Message, assemble
+from personae.player.registry import Registry
+from personae.player.settings import Settings
+from personae.player.stop import Stopper
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What all sessions of a player share."""
+
+    package: Package
+    registry: Registry
+    environment: Environment
+    events: Events
+    models: Models
+    settings: Callable[[], Settings]
+
+
+class Session:
+    def __init__(self, services: Services, journal: Journal, lease: Lease | None) -> None:
+        self.package = services.package
+        self.registry = services.registry
+        self.environment = services.environment
+        self.events = services.events
+        self.models = services.models
+        self.settings = services.settings
+        self.journal = journal
+        self.lease = lease
+        """None: another tab holds the conversation, this one only reads it."""
+        self.left = False
+        """Whether the user has gone to another conversation."""
+        self.gate = asyncio.Lock()
+        """Held by whatever changes the conversation; what comes next waits for it."""
+        self.answering = False
+        """Whether a response is under way."""
+        self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
+        self.meter = Meter(journal, lambda: self.settings().limits)
+        self.log = AgentLog(journal, self.environment.clock, self.events.change)
+        self._stopper = Stopper()
+        self._wire()
+
+    def _wire(self) -> None:
+        environment, journal, log = self.environment, self.journal, self.log
+        self.agents = Agents(
+            self.package,
+            journal,
+            log,
+            environment.sandbox,
+            environment.clock,
+            StudioBridge(self),
+            self._failed,
+        )
+        shared = (self.registry, self.agents, journal, log, self._failed)
+        self.hooks = Hooks(*shared)
+        self.preload = Preload(*shared)
+        self.model_calls = ModelCalls(self.registry, self.agents, journal, self.meter, self.models)
+
+    @property
+    def read_only(self) -> bool:
+        return self.lease is None
+
+    def check_writable(self) -> None:
+        """Raises UsageError ``read_only``."""
+        if self.read_only:
+            raise UsageError(
+                "read_only",
+                "This conversation is open in another tab. Close it there, or start a new one.",
+            )
+
+    async def settle(self) -> None:
+        """Brings the agents up to date: new stores, edits they have not heard of, preload."""
+        self.show("preload")
+        for program in self.registry.hooked("conversationStart", private=True):
+            await self.agents.begin(program)
+        if self.journal.head.edit is not None:
+            self.show("hooks")
+            if await self.hooks.after_user_edit():
+                self.preload.stale = True
+        if self.preload.stale:
+            self.show("preload")
+            await self.preload.rebuild()
+
+    def messages(self) -> list[Message]:
+        """The messages of the next request."""
+        return assemble(self.package, self.preload.texts, self.journal.entries)
+
+    def tools(self) -> list[Tool]:
+        return self.registry.offered()
+
+    def store(self, program: AgentProgram) -> Any:
+        """A copy of an agent's store; what it starts with when it has not been called yet."""
+        text = self.journal.stores.get(program.agent_id)
+        return parsed_store(self.agents.seed(program.agent_id).text if text is None else text.text)
+
+    def audit(self, text: str, agent_id: str | None = None) -> Entry:
+        """Adds an audit entry; saved with what is saved next."""
+        return self.journal.append("log", text, agent_id=agent_id)
+
+    def show(self, state: str, detail: str = "", seconds: float | None = None) -> None:
+        """Tells the app what the turn is doing."""
+        turn = {"state": state, "detail": detail, "seconds": seconds}
+        if turn != self.turn:
+            self.turn = turn
+            self.events.change("turn", turn=turn)
+
+    def renew_stopper(self) -> Stopper:
+        """The one that ``stop`` reaches from now on."""
+        self._stopper = Stopper()
+        return self._stopper
+
+    def stop(self) -> None:
+        self._stopper.stop()
+
+    def leave(self) -> None:
+        """The user goes elsewhere: whatever runs is stopped."""
+        self.left = True
+        self.stop()
+
+    async def close(self) -> None:
+        """Saves, ends the workers and gives the conversation free."""
+        self.agents.close()
+        if not self.read_only:
+            await self.journal.save()
+        if self.lease is not None:
+            self.lease.release()
+
+    def defect(self, error: Exception) -> None:
+        """An error nobody foresaw: on the console, for a bug report."""
+        logging.getLogger("personae").error("unexpected error", exc_info=error)
+
+    def _failed(self, error: PersonaeError) -> None:
+        """An agent failed beside the conversation, which goes on."""
+        self.events.emit("error", error)

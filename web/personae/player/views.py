@@ -1,0 +1,109 @@
+"""What the player shows of itself: copies, as plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from personae.conversation.entries import Entry
+from personae.errors import UsageError
+from personae.llm.request import tool_definition
+from personae.llm.tokens import estimate_message, estimate_prompt
+from personae.package.model import AgentProgram
+from personae.player.records import Head
+from personae.player.session import Session
+
+
+def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """The user and assistant entries: ``{id, index, role, content}``, ``stopped`` and ``rejected``
+    where they are true. Rounds that only called tools say nothing and are left out."""
+    return [
+        _message(index, entry)
+        for index, entry in enumerate(entries)
+        if entry.role in ("user", "assistant") and (entry.content or not entry.tool_calls)
+    ]
+
+
+def conversation_list(heads: Iterable[Head], current: Head) -> list[dict[str, Any]]:
+    """``[{id, title, createdAt, updatedAt}]``; the open one is there even if it is not stored."""
+    stored = [current if head.id == current.id else head for head in heads]
+    if current not in stored:
+        stored.insert(0, current)
+    return [
+        {
+            "id": head.id,
+            "title": head.title,
+            "createdAt": head.created_at,
+            "updatedAt": head.updated_at,
+        }
+        for head in stored
+    ]
+
+
+def agents(session: Session) -> list[dict[str, Any]]:
+    """Each agent's manifest and state; see ``_agent``."""
+    owned = {program.agent_id for program in session.registry.programs.values()}
+    return [
+        _agent(session, program, program.agent_id not in owned)
+        for program in session.registry.everyone()
+    ]
+
+
+def find_agent(session: Session, agent_id: str) -> AgentProgram:
+    program = session.registry.find(agent_id)
+    if program is None:
+        raise UsageError("unknown_agent", f"This character has no agent {agent_id!r}.")
+    return program
+
+
+def prompt_preview(session: Session) -> dict[str, Any]:
+    """The next request's messages and tools, with token estimates (``tokens`` is the sum)."""
+    messages = session.messages()
+    tools = [tool_definition(tool) for tool in session.tools()]
+    return {
+        "messages": messages,
+        "tools": tools,
+        "messageTokens": [estimate_message(message) for message in messages],
+        "tokens": estimate_prompt({"messages": messages, "tools": tools}),
+    }
+
+
+def _message(index: int, entry: Entry) -> dict[str, Any]:
+    message = {"id": entry.id, "index": index, "role": entry.role, "content": entry.content}
+    marks = {"stopped": entry.stopped, "rejected": entry.rejected}
+    return message | {name: True for name, marked in marks.items() if marked}
+
+
+def _agent(session: Session, program: AgentProgram, private: bool) -> dict[str, Any]:
+    manifest, registry = program.manifest, session.registry
+    return {
+        "id": program.agent_id,
+        "description": manifest.description or "",
+        "version": manifest.version,
+        "language": program.language,
+        "path": program.path,
+        "private": private,
+        "subAgent": program.sub_agent is not None,
+        "tools": [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "registered": registry.tools.get(tool.name, (None,))[0] is program,
+            }
+            for tool in manifest.tools
+        ],
+        "commands": [command.name for command in manifest.commands],
+        "apis": sorted(manifest.apis),
+        "hooks": list(manifest.hooks),
+        "libraries": list(manifest.libraries),
+        "preload": manifest.preload,
+        "debug": manifest.debug,
+        "worker": session.agents.worker_state(program.agent_id),
+        "storeSize": len(session.journal.stores[program.agent_id].text)
+        if program.agent_id in session.journal.stores
+        else 0,
+        "tokensSpent": {
+            "response": session.meter.response_spent,
+            "conversation": session.journal.head.tokens_spent,
+        },
+    }
