@@ -1,0 +1,199 @@
+"""The app: makes the views, wires them to each other, and decides what is shown first."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from personae.errors import PersonaeError
+from personae.player.environment import Environment
+from personae.ui import markdown, settings
+from personae.ui.chat import Chat
+from personae.ui.composer import Composer
+from personae.ui.conversations import Sidebar
+from personae.ui.dom import Dispatcher, Frames, Tasks, load_templates
+from personae.ui.inspector import Inspector
+from personae.ui.menu import Menus
+from personae.ui.notices import Banners, Toasts
+from personae.ui.opening import Opening
+from personae.ui.page import Page
+from personae.ui.remedies import Advice
+from personae.ui.settings import Settings
+from personae.ui.shell import Shell
+from personae.ui.transcript import Transcript
+
+
+class App:
+    """``await App(environment, host).start()`` returns when the page can be used."""
+
+    def __init__(self, environment: Environment, host: dict[str, Any]) -> None:
+        self.environment, self.host = environment, host
+        self.settings = Settings()
+        self.page = self._make_page()
+        self.chat = Chat(environment, self.page)
+        self.opening = Opening(self)
+        self._dialogs: dict[str, Any] = {}
+        self._saving: asyncio.Task[None] | None = None
+
+    def _make_page(self) -> Page:
+        tasks, frames = Tasks(self.report), Frames(self.report)
+        dispatcher = Dispatcher(tasks, self.report)
+        return Page(
+            tasks=tasks,
+            frames=frames,
+            dispatcher=dispatcher,
+            toasts=Toasts(dispatcher),
+            banners=Banners(dispatcher, self.open_settings),
+            menus=Menus(tasks),
+            shell=Shell(dispatcher, self._dropped),
+            sidebar=Sidebar(),
+            composer=Composer(dispatcher, self._send, self._open_palette),
+            transcript=Transcript(frames),
+            inspector=Inspector(dispatcher, tasks),
+        )
+
+    async def start(self) -> None:
+        await asyncio.gather(load_templates("chat"), markdown.prepare(), self._load_settings())
+        attach = getattr(self.environment.notifier, "attach", None)
+        if attach is not None:
+            attach(self._notify)
+        self._show_model()
+        self._register()
+        await self.opening.open_first()
+
+    def report(self, error: BaseException) -> None:
+        """Shows an error that nobody expected where it happened."""
+        if not isinstance(error, PersonaeError):
+            import traceback
+
+            traceback.print_exception(error)
+        self.page.banners.show_error(error)
+
+    def _register(self) -> None:
+        on = self.page.dispatcher.on
+        on("action", "stop", lambda *_: self.chat.stop())
+        on("action", "new-conversation", lambda *_: self.chat.new_conversation())
+        on("action", "open-conversation", self._open_conversation)
+        on("action", "jump-to-end", lambda *_: self.page.transcript.pin())
+        on("action", "open-settings", lambda *_: self.open_settings())
+        on("action", "open-palette", lambda *_: self._open_palette())
+        on("action", "close-dialog", lambda element, _: element.closest("dialog").close())
+        on("action", "copy-code", self._copy_code)
+        on("action", "load-image", lambda element, _: markdown.module().loadImage(element))
+        on(
+            "input",
+            "conversation-search",
+            lambda *_: self.page.sidebar.draw(self.environment.clock.now()),
+        )
+
+    def _notify(self, kind: str, message: str) -> None:
+        if kind == "storage":
+            if not message:
+                self.page.banners.clear("storage")
+                return
+            self.page.banners.show(Advice(message), topic="storage", quiet=True)
+        elif message:
+            self.page.toasts.show(message, seconds=8 if kind == "warning" else 5)
+
+    def _send(self, text: str) -> None:
+        self.chat.send(text)
+
+    def _dropped(self, file: Any) -> None:
+        self.page.tasks.start(self.opening.open_file(file))
+
+    def _open_conversation(self, element: Any, _event: Any) -> Any:
+        return self.chat.open_conversation(str(element.closest("[data-id]").dataset.id))
+
+    def _copy_code(self, element: Any, _event: Any) -> Any:
+        return copy_text(str(element.closest("figure").querySelector("code").textContent), element)
+
+    # Settings
+
+    async def _load_settings(self) -> None:
+        try:
+            self.settings = await settings.load(self.environment.storage)
+        except PersonaeError as error:
+            self.page.banners.show_error(error, topic="storage")
+
+    def open_settings(self) -> Any:
+        return self.page.tasks.start(self._show_settings())
+
+    async def _show_settings(self) -> None:
+        from personae.ui.settings_dialog import SettingsDialog
+
+        if "settings" not in self._dialogs:
+            self._dialogs["settings"] = SettingsDialog(
+                self.page.dispatcher,
+                self.page.tasks,
+                self.environment.transport,
+                self.host,
+                self._change_settings,
+            )
+        player, package = self.chat.player, self.chat.player and self.chat.package
+        asks = bool(package) and any(
+            "studio.web" in agent.manifest.apis for agent in package.agents
+        )
+        offered = asks and self.environment.web_reader is not None
+        await self._dialogs["settings"].open(
+            self.settings, self.chat.character_id, package.name if player else "", offered
+        )
+
+    def _change_settings(self, changed: Settings) -> None:
+        self.settings = changed
+        if self.chat.player is not None:
+            self.chat.player.configure(**changed.player_options(self.chat.character_id))
+        self._show_model()
+        self._save_soon()
+
+    def _save_soon(self) -> None:
+        if self._saving is None or self._saving.done():
+            self._saving = self.page.tasks.start(self._save_settings())
+
+    async def _save_settings(self) -> None:
+        saved = None
+        while saved != self.settings:
+            saved = self.settings
+            await settings.save(self.environment.storage, saved)
+
+    def _show_model(self) -> None:
+        kind = "rehearsal" if self.settings.rehearsing else "model"
+        self.page.shell.set_model(self.settings.label(), kind)
+
+    # Commands
+
+    def _open_palette(self) -> Any:
+        return self.page.tasks.start(self._show_palette())
+
+    async def _show_palette(self) -> None:
+        from personae.ui.palette import Palette
+
+        if self.chat.player is None:
+            return
+        if "palette" not in self._dialogs:
+            self._dialogs["palette"] = Palette(
+                self.page.dispatcher, self._run_command, self.page.composer.focus
+            )
+        await self._dialogs["palette"].open(self.chat.player.list_commands())
+
+    async def _run_command(self, name: str, args: str) -> str | None:
+        problem: str | None = await self.chat.player.run_command(name, args)
+        return problem
+
+
+async def copy_text(text: str, button: Any = None) -> None:
+    """Puts ``text`` on the clipboard and lets the button say so for a moment."""
+    import js
+    from pyodide.ffi import create_once_callable
+
+    await js.navigator.clipboard.writeText(text)
+    if button is not None:
+        use = button.querySelector("use")
+        icon = use.getAttribute("href")
+        use.setAttribute("href", "#i-check")
+        button.classList.add("done")
+
+        def restore() -> None:
+            use.setAttribute("href", icon)
+            button.classList.remove("done")
+
+        js.setTimeout(create_once_callable(restore), 1500)

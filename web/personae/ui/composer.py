@@ -1,0 +1,117 @@
+"""The message box: sending, stopping, the state of the turn, and nothing sent by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from personae.ui.dom import Dispatcher, Listeners, by_id, show
+
+HINT = "Enter sends · Shift+Enter for a new line · @ for commands"
+
+
+def turn_text(turn: dict[str, Any], character: str) -> str:
+    """One short line for the state of the turn; empty when there is nothing to say."""
+    state, detail = turn.get("state", "idle"), str(turn.get("detail") or "")
+    seconds = turn.get("seconds")
+    texts = {
+        "loading": "Getting the agents ready…",
+        "preload": f"{character} is gathering thoughts…",
+        "waiting": "Waiting for the model…",
+        "streaming": f"{character} is replying…",
+        "tools": f"Running {detail}…" if detail else "Running a tool…",
+        "hooks": "Agents are taking note…",
+        "retrying": detail or "Trying again…",
+    }
+    text = texts.get(str(state), "")
+    if text and isinstance(seconds, int | float) and seconds >= 1:
+        text += f" {seconds:.0f} s"
+    return text
+
+
+class Composer:
+    def __init__(
+        self, dispatcher: Dispatcher, send: Callable[[str], Any], commands: Callable[[], Any]
+    ) -> None:
+        self._box, self._send, self._stop = by_id("composer"), by_id("send"), by_id("stop")
+        self._on_send, self._on_commands = send, commands
+        self._enabled = self._busy = self._composing = False
+        form = by_id("composer-form")
+        self._listeners = Listeners()
+        self._listeners.on(form, "submit", self._submitted)
+        self._listeners.on(self._box, "keydown", self._key)
+        self._listeners.on(self._box, "compositionstart", lambda _: self._set_composing(True))
+        self._listeners.on(self._box, "compositionend", lambda _: self._set_composing(False))
+        dispatcher.on("input", "composer", lambda *_: self._typed())
+        by_id("hint").textContent = HINT
+
+    @property
+    def text(self) -> str:
+        return str(self._box.value)
+
+    @text.setter
+    def text(self, value: str) -> None:
+        self._box.value = value
+        self._refresh()
+
+    def set_state(self, *, enabled: bool, busy: bool) -> None:
+        """``enabled``: typing is possible. ``busy``: a turn runs; stop takes the place of send."""
+        if (enabled, busy) == (self._enabled, self._busy):
+            return
+        self._enabled, self._busy = enabled, busy
+        self._box.disabled = not enabled
+        had_focus = self._send.matches(":focus") or self._stop.matches(":focus")
+        show(self._stop, busy)
+        show(self._send, not busy)
+        self._refresh()
+        if had_focus and enabled:
+            self.focus()
+
+    def set_placeholder(self, text: str) -> None:
+        self._box.placeholder = text
+
+    def focus(self) -> None:
+        self._box.focus(preventScroll=True)
+
+    def set_status(self, text: str) -> None:
+        status = by_id("status")
+        if status.textContent != text:
+            status.textContent = text
+
+    def _refresh(self) -> None:
+        self._send.disabled = not self._enabled or self._busy or not self.text.strip()
+
+    def _typed(self) -> None:
+        self._refresh()
+        if self.text == "@":
+            self.text = ""
+            self._on_commands()
+
+    def _set_composing(self, on: bool) -> None:
+        self._composing = on
+
+    def _key(self, event: Any) -> None:
+        # 229 is what browsers report for keys an input method has taken.
+        composing = self._composing or event.isComposing or event.keyCode == 229
+        if event.key != "Enter" or event.shiftKey or event.altKey or composing:
+            return
+        if _coarse_pointer() and not (event.ctrlKey or event.metaKey):
+            return  # on a touch keyboard Enter makes a new line; the button sends
+        event.preventDefault()
+        self._try_send()
+
+    def _submitted(self, event: Any) -> None:
+        event.preventDefault()
+        self._try_send()
+
+    def _try_send(self) -> None:
+        text = self.text.strip()
+        if text and self._enabled and not self._busy:
+            self.text = ""
+            self._on_send(text)
+
+
+def _coarse_pointer() -> bool:
+    import js
+
+    return bool(js.matchMedia("(hover: none) and (pointer: coarse)").matches)

@@ -1,0 +1,101 @@
+"""The sidebar: who the character is, and the conversations with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from personae.ui import formats
+from personae.ui.dom import by_id, clone, document, fill, part, show
+from personae.ui.message import paint_monogram
+
+SEARCH_FROM = 6
+"""A search field appears when there are at least this many conversations."""
+
+
+def matching(conversations: list[dict[str, Any]], query: str) -> list[dict[str, Any]]:
+    """Newest first; those whose title holds every word of ``query``."""
+    words = query.casefold().split()
+    found = [
+        item
+        for item in conversations
+        if all(word in str(item.get("title") or "").casefold() for word in words)
+    ]
+    return sorted(found, key=lambda item: -int(item.get("updatedAt") or 0))
+
+
+class Sidebar:
+    def __init__(self) -> None:
+        self._list, self._search = by_id("conversation-list"), by_id("conversation-search")
+        self._row: Any = None
+        self._conversations: list[dict[str, Any]] = []
+        self._current: str | None = None
+        self._drawn: Any = None
+
+    def set_character(self, name: str, note: str) -> None:
+        if self._row is None:
+            self._row = clone("character-row")
+            by_id("sidebar-main").prepend(self._row)
+        fill(self._row, name=name, note=formats.one_line(note, 60))
+        paint_monogram(part(self._row, "monogram"), name)
+        show(self._row, True)
+
+    def clear(self) -> None:
+        if self._row is not None:
+            show(self._row, False)
+        self.set_conversations([], None, 0)
+        by_id("new-conversation").disabled = True
+
+    def set_conversations(
+        self, conversations: list[dict[str, Any]], current: str | None, now: int
+    ) -> None:
+        self._conversations, self._current = conversations, current
+        show(by_id("search-field"), len(conversations) >= SEARCH_FROM)
+        self.draw(now)
+
+    def draw(self, now: int) -> None:
+        """Draws what matches the search field, unless it is what is drawn already."""
+        shown = matching(self._conversations, str(self._search.value))
+        key = (
+            self._current,
+            [
+                (item["id"], item.get("title"), formats.short_time(item["updatedAt"], now))
+                for item in shown
+            ],
+        )
+        if key == self._drawn:
+            return
+        self._drawn = key
+        nodes, group = [], ""
+        for item in shown:
+            heading = formats.day_group(item["updatedAt"], now)
+            if heading != group:
+                group = heading
+                nodes.append(_heading(heading))
+            nodes.append(self._item(item, now))
+        if not nodes and self._conversations:
+            nodes.append(_note("Nothing found."))
+        self._list.replaceChildren(*nodes)
+
+    def _item(self, item: dict[str, Any], now: int) -> Any:
+        node = clone("conversation")
+        title = str(item.get("title") or "New conversation")
+        fill(node, title=title, time=formats.short_time(item["updatedAt"], now))
+        node.dataset.id = item["id"]
+        node.querySelector(".conversation-more").setAttribute("aria-label", f"More for {title}")
+        if item["id"] == self._current:
+            node.setAttribute("aria-current", "true")
+        return node
+
+
+def _heading(text: str) -> Any:
+    node = document.createElement("li")
+    node.className = "conversation-group"
+    node.textContent = text
+    return node
+
+
+def _note(text: str) -> Any:
+    node = document.createElement("li")
+    node.className = "list-empty"
+    node.textContent = text
+    return node

@@ -1,0 +1,53 @@
+"""Markdown in the page: the rendering module, loaded once, and one stream per message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from personae_host import load
+
+_module: list[Any] = []
+
+
+async def prepare() -> None:
+    """Loads the rendering module; streams may be opened after that."""
+    if not _module:
+        _module.append(await load("render"))
+
+
+def module() -> Any:
+    return _module[0]
+
+
+class Prose:
+    """Text in an element as Markdown; grows by ``show`` with a longer text at a flat cost."""
+
+    def __init__(self, element: Any) -> None:
+        self.element = element
+        self._shown = ""
+        self._stream: Any = None
+        self._ended = False
+
+    def show(self, text: str, *, complete: bool) -> None:
+        """Makes ``text`` the content; ``complete`` says that nothing will follow."""
+        if self._stream is None or self._ended or not text.startswith(self._shown):
+            if self._ended and text == self._shown and complete:
+                return
+            self._start()
+        if len(text) > len(self._shown):
+            self._stream.push(text[len(self._shown) :])
+            self._shown = text
+        if complete and not self._ended:
+            self._ended = True
+            self._stream.end()
+
+    def _start(self) -> None:
+        self.close()
+        self.element.replaceChildren()
+        self._stream = module().openStream(self.element)
+        self._shown, self._ended = "", False
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.dispose()
+            self._stream = None

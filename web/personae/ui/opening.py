@@ -1,0 +1,233 @@
+"""From a link, a file, a folder or the library to a character on stage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import js
+
+from personae.browser.convert import bytes_from_js
+from personae.errors import PackageError, PersonaeError
+from personae.player.library import Library
+from personae.ports import Put
+from personae.ui import formats
+from personae.ui.dom import by_id, clone, fill, load_templates, missing, part
+from personae.ui.message import paint_monogram
+from personae.ui.start import StartScreen
+
+if TYPE_CHECKING:
+    from personae.ui.app import App
+
+_PHASES = {
+    "downloading": "Downloading",
+    "reading": "Unpacking",
+    "decoding": "Reading the files",
+    "agents": "Reading the agents",
+    "hashing": "Checking",
+}
+
+
+class Opening:
+    """One opening at a time; a newer one cancels the one before."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self.library = Library(app.environment.storage, app.environment.clock)
+        self.start = StartScreen(app.host, app.environment.clock.now)
+        self._task: asyncio.Task[Any] | None = None
+        on = app.page.dispatcher.on
+        on("action", "show-start", lambda *_: self.show_start())
+        on("action", "cancel-opening", lambda *_: self._cancel())
+        on("action", "open-character", self._open_card)
+        on("submit", "load-url", self._submit_url)
+        on("change", "load-file", self._choose_file)
+
+    async def open_first(self) -> None:
+        """What the address asks for, else who was on stage last, else the start screen."""
+        wanted = js.URLSearchParams.new(js.location.search).get("loadCharacter")
+        if wanted:
+            await self.open_url(str(wanted))
+            return
+        last = await self._last()
+        if last is None or not await self._open_stored_or_not(last):
+            await self.show_start()
+
+    async def show_start(self) -> None:
+        self._app.page.shell.close_sidebar()
+        await self.start.show(self.library.list)
+        self._app.page.shell.set_view("start")
+        if self._app.chat.player is None:
+            self._app.page.shell.set_title("Personae")
+            self._app.page.composer.set_placeholder("Choose a character first")
+        await self.start.load_offers()
+        self.start.draw_library(await self.library.list())
+
+    async def open_url(self, url: str) -> None:
+        """Fetches and opens a package; falls back to the stored copy when it cannot be had."""
+        await self._run(self._from_url(url), source_name(url))
+
+    async def open_file(self, file: Any) -> None:
+        await self._run(self._from_file(file), str(file.name))
+
+    async def open_stored(self, character_id: str, name: str) -> None:
+        await self._run(self._from_library(character_id), name)
+
+    # The ways in
+
+    async def _from_url(self, url: str) -> str:
+        whole = (
+            str(js.URL.new(url, js.document.baseURI).href)
+            if js.URL.canParse(url, js.document.baseURI)
+            else url
+        )
+        self._progress("downloading", 0, None)
+        try:
+            data = await self._app.environment.fetch_package(
+                whole, lambda done, total: self._progress("downloading", done, total)
+            )
+        except PackageError:
+            stored = [item for item in await self.library.list() if item["source"] == whole]
+            if not stored:
+                raise
+            self._app.page.toasts.show(
+                "The link could not be reached. This is the copy stored here."
+            )
+            return str(stored[0]["id"])
+        return str(await self.library.save(data, whole, self._progress))
+
+    async def _from_file(self, file: Any) -> str:
+        self._progress("reading", 0, None)
+        data = bytes_from_js(await file.arrayBuffer())
+        return str(await self.library.save(data, None, self._progress))
+
+    async def _from_library(self, character_id: str) -> str:
+        return character_id
+
+    # One opening
+
+    async def _run(self, find: Any, name: str) -> None:
+        self._cancel()
+        await load_templates("start")
+        self._show_opening(name)
+        task = self._task = asyncio.ensure_future(self._bring(find))
+        try:
+            await task
+        except asyncio.CancelledError:
+            if self._task is task:
+                await self._back()
+        except PersonaeError as error:
+            await self._fail(error)
+        finally:
+            if self._task is task:
+                self._task = None
+
+    async def _bring(self, find: Any) -> None:
+        character_id = await find
+        package = await self.library.open(character_id, self._progress)
+        await self._app.chat.open(package, character_id, self._app.settings)
+        await self._remember(character_id)
+
+    async def _fail(self, error: PersonaeError) -> None:
+        await self.show_start()
+        problem = (
+            error if isinstance(error, PackageError) else PackageError(error.code, error.message)
+        )
+        self.start.show_problems(problem)
+
+    async def _back(self) -> None:
+        if self._app.chat.player is None:
+            await self.show_start()
+        else:
+            self._app.page.shell.set_view("chat")
+
+    def _cancel(self) -> None:
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+
+    def _show_opening(self, name: str) -> None:
+        box = by_id("opening")
+        if not box.childElementCount:
+            box.appendChild(clone("opening"))
+        fill(box, name=name, label="")
+        paint_monogram(part(box, "monogram"), name)
+        part(box, "bar").removeAttribute("value")
+        if by_id("start").childElementCount:
+            self.start.show_problems(None)
+        self._app.page.shell.set_view("opening")
+
+    def _progress(self, phase: str, done: int, total: int | None) -> None:
+        def draw() -> None:
+            box = by_id("opening")
+            bytes_known = phase == "downloading" and done
+            detail = f" · {formats.progress(done, total)}" if bytes_known else ""
+            fill(box, label=f"{_PHASES.get(phase, phase)}{detail}")
+            if total:
+                part(box, "bar").value = done / total
+            else:
+                part(box, "bar").removeAttribute("value")
+
+        self._app.page.frames.schedule("opening", draw)
+
+    # What was open last
+
+    async def _remember(self, character_id: str) -> None:
+        if js.location.search:
+            stored = {str(item["id"]): item for item in await self.library.list()}
+            wanted = js.URLSearchParams.new(js.location.search).get("loadCharacter")
+            source = stored.get(character_id, {}).get("source")
+            if wanted and source != str(js.URL.new(wanted, js.document.baseURI).href):
+                js.history.replaceState(None, "", js.location.pathname)
+        await self._app.environment.storage.commit(
+            [Put("settings", ("lastCharacter",), json.dumps(character_id))]
+        )
+
+    async def _last(self) -> str | None:
+        try:
+            found = await self._app.environment.storage.read("settings", ("lastCharacter",))
+        except PersonaeError:
+            return None  # shown by whoever needs the storage next
+        return json.loads(found[0].value) if found else None
+
+    async def _open_stored_or_not(self, character_id: str) -> bool:
+        """Opens a stored character; False when it is not there any more."""
+        try:
+            known = {str(item["id"]): item for item in await self.library.list()}
+        except PersonaeError as error:
+            self._app.report(error)
+            return False
+        if character_id not in known:
+            return False
+        await self.open_stored(character_id, str(known[character_id]["name"]))
+        return True
+
+    # Events
+
+    def _open_card(self, element: Any, _event: Any) -> Any:
+        card = element.closest("li")
+        name = str(part(card, "name").textContent)
+        if card.hasAttribute("data-url"):
+            return self._run(self._from_url(str(card.dataset.url)), name)
+        if str(card.dataset.id) == self._app.chat.character_id:
+            return self._back()
+        return self.open_stored(str(card.dataset.id), name)
+
+    def _submit_url(self, form: Any, _event: Any) -> Any:
+        return self.open_url(str(form.elements.namedItem("url").value).strip())
+
+    def _choose_file(self, element: Any, _event: Any) -> Any:
+        file = element.files.item(0)
+        if missing(file):
+            return None
+        return self._open_and_clear(element, file)
+
+    async def _open_and_clear(self, element: Any, file: Any) -> None:
+        await self.open_file(file)
+        element.value = ""  # the same file can be chosen again after a change
+
+
+def source_name(url: str) -> str:
+    """A name for what a link leads to, until the package says its own."""
+    path = url.split("?")[0].split("#")[0].rstrip("/")
+    return formats.one_line(path.rsplit("/", 1)[-1].removesuffix(".zip") or url, 40)

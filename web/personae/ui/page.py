@@ -1,0 +1,29 @@
+"""The views of the page in one value: made once by the app, used by whatever drives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from personae.ui.composer import Composer
+from personae.ui.conversations import Sidebar
+from personae.ui.dom import Dispatcher, Frames, Tasks
+from personae.ui.inspector import Inspector
+from personae.ui.menu import Menus
+from personae.ui.notices import Banners, Toasts
+from personae.ui.shell import Shell
+from personae.ui.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    tasks: Tasks
+    frames: Frames
+    dispatcher: Dispatcher
+    toasts: Toasts
+    banners: Banners
+    menus: Menus
+    shell: Shell
+    sidebar: Sidebar
+    composer: Composer
+    transcript: Transcript
+    inspector: Inspector

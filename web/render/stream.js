@@ -1,0 +1,229 @@
+// Markdown that arrives in pieces. Invariants: finished blocks are never rendered again; only the
+// open block is, and an open code block, list or table is committed line by line, so the cost of
+// a piece does not grow with the message. A step takes at most SLICE characters.
+import { codeFigure } from "./code.js";
+import { lex, toFragment } from "./markup.js";
+import { closingFence, couldCloseFence, mendInline, openingFence, splitLong } from "./source.js";
+
+const SLICE = 12_000;
+// After rendering the open block for t ms, it rests for REST * t ms: its share of the time is
+// bounded however long it grows.
+const REST = 6;
+
+export class MarkdownStream {
+  constructor(element) {
+    this.element = element;
+    this.links = {};
+    this.backlog = "";
+    this.source = ""; // of the open block
+    this.openNodes = []; // its nodes, replaced when it is rendered again
+    this.fence = null; // {close: RegExp, code, midLine}
+    this.list = null; // the <ul> or <ol> whose later items are still open
+    this.table = null; // {head, body, aligned}
+    this.restUntil = 0;
+    this.ended = false;
+    this.timer = 0;
+  }
+
+  push(text) {
+    this.backlog += text;
+    if (!this.timer) this.step();
+  }
+
+  end() {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.step();
+  }
+
+  dispose() {
+    clearTimeout(this.timer);
+    this.backlog = "";
+  }
+
+  step() {
+    this.timer = 0;
+    this.source += this.backlog.slice(0, SLICE);
+    this.backlog = this.backlog.slice(SLICE);
+    const last = this.ended && !this.backlog;
+    while (this.advance(last));
+    if (this.backlog && !this.timer) this.timer = setTimeout(() => this.step());
+  }
+
+  /** Does one piece of work on the source; true when there may be more. */
+  advance(last) {
+    if (this.fence) return this.advanceFence(last);
+    if (this.table) return this.advanceTable(last);
+    if (!this.list && this.openFence()) return true;
+    return this.advanceBlocks(last);
+  }
+
+  openFence() {
+    const opening = openingFence(this.source);
+    if (!opening) return false;
+    this.clearOpen();
+    const code = codeFigure(opening.language);
+    this.element.append(code.element);
+    this.fence = { close: closingFence(opening.fence), code, midLine: false };
+    this.source = this.source.slice(opening.length);
+    return true;
+  }
+
+  advanceFence(last) {
+    const { close, code } = this.fence;
+    let taken = 0;
+    for (;;) {
+      const newline = this.source.indexOf("\n", taken);
+      if (newline < 0) break;
+      const line = this.source.slice(taken, newline);
+      if (!this.fence.midLine && close.test(line)) {
+        this.flushCode(taken, newline + 1);
+        this.closeFence();
+        return true;
+      }
+      this.fence.midLine = false;
+      taken = newline + 1;
+    }
+    const rest = this.source.slice(taken);
+    if (last) {
+      const closed = !this.fence.midLine && close.test(rest);
+      this.flushCode(closed ? taken : this.source.length, this.source.length);
+      this.closeFence();
+    } else if (this.fence.midLine || !couldCloseFence(rest)) {
+      this.flushCode(this.source.length, this.source.length);
+      this.fence.midLine = rest !== "";
+    } else {
+      this.flushCode(taken, taken);
+    }
+    return false;
+  }
+
+  flushCode(end, consumed) {
+    if (end > 0) this.fence.code.append(this.source.slice(0, end));
+    this.source = this.source.slice(consumed);
+  }
+
+  closeFence() {
+    this.fence.code.finish();
+    this.fence = null;
+  }
+
+  advanceBlocks(last) {
+    const whole = last ? this.source : this.source.slice(0, this.source.lastIndexOf("\n") + 1);
+    const tokens = whole ? lex(whole, this.links) : [];
+    let solid = tokens.length;
+    while (solid > 0 && tokens[solid - 1].type === "space") solid -= 1;
+    const finished = last ? tokens.length : Math.max(0, solid - 1);
+    const fenceAt = tokens.findIndex((token, at) => at > 0 && openingFence(token.raw));
+    if (finished > 0 || fenceAt > 0) {
+      const count = fenceAt > 0 ? fenceAt : finished;
+      this.commit(tokens.slice(0, count));
+      return fenceAt > 0 || this.source !== "";
+    }
+    const open = tokens[0];
+    if (open?.type === "list" && open.items.length > 1) return this.commitItems(open);
+    if (open?.type === "table" && open.rows.length > 0) return this.startTable(open);
+    const cut = splitLong(this.source);
+    if (cut && open?.type === "paragraph") {
+      this.commit(lex(this.source.slice(0, cut), this.links), cut);
+      return true;
+    }
+    this.renderOpen();
+    return false;
+  }
+
+  /** Puts finished tokens in place and forgets their source. */
+  commit(tokens, length = tokens.reduce((sum, token) => sum + token.raw.length, 0)) {
+    this.clearOpen();
+    const [first, ...others] = tokens;
+    if (this.list && first?.type === "list") {
+      this.addItems(first.items, first);
+      this.list = null;
+      this.element.append(toFragment(others, { final: true }));
+    } else {
+      this.list = null;
+      this.element.append(toFragment(tokens, { final: true }));
+    }
+    this.source = this.source.slice(length);
+  }
+
+  commitItems(token) {
+    this.clearOpen();
+    const items = token.items.slice(0, -1);
+    if (!this.list) {
+      this.element.append(toFragment([{ ...token, items: [] }]));
+      this.list = this.element.lastElementChild;
+    }
+    this.addItems(items, token);
+    this.source = this.source.slice(items.reduce((sum, item) => sum + item.raw.length, 0));
+    return true;
+  }
+
+  addItems(items, token) {
+    const nodes = toFragment([{ ...token, items }], { final: true }).firstElementChild?.childNodes ?? [];
+    this.list.append(...nodes);
+  }
+
+  startTable(token) {
+    this.clearOpen();
+    this.list = null;
+    const lines = this.source.split("\n");
+    const head = `${lines[0]}\n${lines[1]}\n`;
+    this.element.append(toFragment([{ ...token, rows: [] }]));
+    const table = this.element.lastElementChild;
+    this.table = { head, body: table.appendChild(document.createElement("tbody")) };
+    this.source = this.source.slice(head.length);
+    return true;
+  }
+
+  advanceTable(last) {
+    this.clearOpen();
+    const newline = this.source.indexOf("\n");
+    if (newline < 0 && !last) {
+      if (this.source.trim()) this.openNodes = this.addRow(this.source);
+      return false;
+    }
+    const line = newline < 0 ? this.source : this.source.slice(0, newline);
+    if (line.trim() && this.addRow(line).length) {
+      this.source = this.source.slice(line.length + 1);
+      return this.source !== "";
+    }
+    this.table = null;
+    return this.source !== "";
+  }
+
+  /** Appends one table row; an empty list when the line is not a row of the table. */
+  addRow(line) {
+    const tokens = lex(this.table.head + line, this.links);
+    if (tokens.length !== 1 || tokens[0].rows?.length !== 1) return [];
+    const nodes = [...toFragment(tokens).querySelectorAll("tbody > tr")];
+    this.table.body.append(...nodes);
+    return nodes;
+  }
+
+  renderOpen() {
+    const started = performance.now();
+    if (started < this.restUntil) {
+      this.timer = setTimeout(() => this.step(), this.restUntil - started);
+      return;
+    }
+    this.clearOpen();
+    if (!this.source.trim()) return;
+    const tokens = lex(mendInline(this.source), this.links);
+    if (this.list && tokens[0]?.type === "list") {
+      const before = this.list.childNodes.length;
+      this.addItems(tokens[0].items, tokens[0]);
+      this.openNodes = [...this.list.childNodes].slice(before);
+      tokens.shift();
+    }
+    const fragment = toFragment(tokens);
+    this.openNodes.push(...fragment.childNodes);
+    this.element.append(fragment);
+    this.restUntil = started + (1 + REST) * (performance.now() - started);
+  }
+
+  clearOpen() {
+    for (const node of this.openNodes) node.remove();
+    this.openNodes = [];
+  }
+}
