@@ -237,10 +237,8 @@ class CharacterPlayer:
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
-        session = self._session
-        if not session.read_only:
-            await self._begun()
-        return views.prompt_preview(session)
+        await self._begun()
+        return views.prompt_preview(self._session)
 
     def configure(self, **changes: Any) -> None:
         """Changes settings; the next request uses them. Raises UsageError."""
@@ -366,8 +364,9 @@ class CharacterPlayer:
                 session.show("idle")
 
     async def _begun(self) -> None:
-        async with self._session.gate:
-            pass
+        """Waits until the open conversation's agents have started."""
+        if self._session.opening is not None:
+            await asyncio.shield(self._session.opening)
 
     def _check_alive(self) -> None:
         if self._disposed:

@@ -34,7 +34,8 @@ class Openings:
         self._environment = services.environment
         self._events = services.events
         self._session: Session | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._leaving: dict[asyncio.Task[None], Session] = {}
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def session(self) -> Session:
@@ -101,29 +102,36 @@ class Openings:
             lease.release()
 
     async def leave(self) -> None:
-        """Leaves the open conversation for good and waits until it is closed."""
+        """Ends the open conversation and waits until it is closed."""
         session, self._session = self._session, None
         if session is not None:
-            session.leave()
+            session.end()
             await self._close(session)
 
     async def close(self) -> None:
         """Ends everything, also what is left of conversations that were left."""
         await self.leave()
-        for task in tuple(self._tasks):
+        for session in self._leaving.values():
+            session.end()
+        for task in self._background:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._leaving, *self._background, return_exceptions=True)
 
     async def _enter(self, journal: Journal) -> None:
         session = await self._make(journal)
         previous, self._session = self._session, session
         if previous is not None:
             previous.leave()
-            self._spawn(self._close(previous))
+            closing = asyncio.ensure_future(self._close(previous))
+            self._leaving[closing] = previous
+            closing.add_done_callback(self._leaving.pop)
         self._events.change("conversation", id=journal.id)
         self._events.change("entries")
         self._events.change("read_only", value=session.read_only)
-        self._spawn(self._watch(session) if session.read_only else self._begin(session))
+        if session.read_only:
+            self._spawn(self._watch(session))
+        else:
+            session.opening = self._spawn(self._begin(session))
 
     async def _make(self, journal: Journal) -> Session:
         lease = await self._environment.lock(self._conversations.lock_name(journal.id))
@@ -161,10 +169,11 @@ class Openings:
         async with session.gate:
             await session.close()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
 
 
 async def repair(journal: Journal) -> None:

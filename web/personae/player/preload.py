@@ -26,7 +26,7 @@ class Preload:
         log: AgentLog,
         failed: Callable[[PersonaeError], None],
     ) -> None:
-        self._programs = [p for p in registry.programs.values() if p.manifest.preload]
+        self.programs = [p for p in registry.programs.values() if p.manifest.preload]
         self._agents = agents
         self._journal = journal
         self._log = log
@@ -39,9 +39,9 @@ class Preload:
         """Calls every onLoad; the agents work at the same time, their texts keep load order."""
         self.stale = False
         try:
-            for program in self._programs:
+            for program in self.programs:
                 await self._agents.begin(program)
-            texts = await asyncio.gather(*(self._load(program) for program in self._programs))
+            texts = await asyncio.gather(*(self._load(program) for program in self.programs))
             await self._journal.save()
         except BaseException:
             self.stale = True

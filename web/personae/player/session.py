@@ -59,12 +59,15 @@ class Session:
         """Whether the user has gone to another conversation."""
         self.gate = asyncio.Lock()
         """Held by whatever changes the conversation; what comes next waits for it."""
+        self.opening: asyncio.Future[None] | None = None
+        """Done when the agents have started; None for one that is only read."""
         self.answering = False
         """Whether a response is under way."""
         self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
         self.meter = Meter(journal, lambda: self.settings().limits)
         self.log = AgentLog(journal, self.environment.clock, self.events.change)
         self._stopper = Stopper()
+        self._ended = False
         self._wire()
 
     def _wire(self) -> None:
@@ -97,15 +100,17 @@ class Session:
 
     async def settle(self) -> None:
         """Brings the agents up to date: new stores, edits they have not heard of, preload."""
-        self.show("preload")
         for program in self.registry.hooked("conversationStart", private=True):
-            await self.agents.begin(program)
+            if program.agent_id not in self.journal.stores:
+                self.show("preload", program.agent_id)
+                await self.agents.begin(program)
         if self.journal.head.edit is not None:
             self.show("hooks")
             if await self.hooks.after_user_edit():
                 self.preload.stale = True
         if self.preload.stale:
-            self.show("preload")
+            if self.preload.programs:
+                self.show("preload")
             await self.preload.rebuild()
 
     def messages(self) -> list[Message]:
@@ -134,15 +139,22 @@ class Session:
     def renew_stopper(self) -> Stopper:
         """The one that ``stop`` reaches from now on."""
         self._stopper = Stopper()
+        if self._ended:
+            self._stopper.stop()
         return self._stopper
 
     def stop(self) -> None:
         self._stopper.stop()
 
     def leave(self) -> None:
-        """The user goes elsewhere: whatever runs is stopped."""
+        """The user goes elsewhere: what runs is stopped, its hooks still run."""
         self.left = True
         self.stop()
+
+    def end(self) -> None:
+        """Nothing of this conversation runs any more, hooks neither."""
+        self._ended = True
+        self.leave()
 
     async def close(self) -> None:
         """Saves, ends the workers and gives the conversation free."""

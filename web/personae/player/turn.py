@@ -79,7 +79,8 @@ async def run_turn(session: Session, user_text: str, *, regenerate: bool) -> dic
 
 async def _prepare(session: Session, turn: Turn, regenerate: bool) -> None:
     await session.settle()
-    session.show("hooks")
+    if session.registry.hooked("beforeResponse"):
+        session.show("hooks")
     if await session.hooks.before_response(turn.user_text, regenerate=regenerate):
         session.preload.stale = True
     await session.settle()
@@ -97,7 +98,8 @@ async def _deliver(session: Session, turn: Turn) -> None:
 
 async def _follow_up(session: Session, turn: Turn) -> None:
     if turn.produced:
-        session.show("hooks")
+        if session.registry.hooked("afterResponse"):
+            session.show("hooks")
         await session.hooks.after_response(turn.event())
     if not session.left:
         await session.settle()

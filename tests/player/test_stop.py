@@ -1,0 +1,149 @@
+"""Stop at any moment keeps what there is, and the next message works."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from personae.errors import UsageError
+
+from tests.player.support import World, agent, breathe, heard, package, playing, roles
+
+
+async def started(player, text="Hello"):
+    """A send under way."""
+    task = asyncio.ensure_future(player.send(text))
+    await breathe()
+    return task
+
+
+async def test_stop_while_streaming_keeps_the_text():
+    world, gate = World(), asyncio.Event()
+    world.transport.says("Half a ", gate, "sentence.")
+    world.transport.says("Whole.")
+    response = world.transport.script[0]
+    async with playing(world, package()) as player:
+        sending = await started(player)
+        player.stop()
+        assert await sending == {"role": "assistant", "content": "Half a ", "stopped": True}
+        assert response.closed
+        assert player.entries[-1].stopped
+        assert player.turn["state"] == "idle"
+        assert (await player.send("Go on"))["content"] == "Whole."
+    async with playing(world, package()) as again:
+        assert [entry.stopped for entry in again.entries] == [False, True, False, False]
+    sent = [m["content"] for m in world.transport.bodies[-1]["messages"]]
+    assert sent[1:] == ["Hello", "Half a ", "Go on"]
+
+
+async def test_stop_before_anything_came_keeps_the_message_only():
+    world, gate = World(), asyncio.Event()
+    world.transport.says(gate, "Never said.")
+    async with playing(world, package()) as player:
+        messages = heard(player, "message")
+        sending = await started(player)
+        player.stop()
+        assert await sending == {"role": "assistant", "content": "", "stopped": True}
+        assert roles(player) == [("user", "Hello")]
+        assert messages == []
+
+
+async def test_stop_during_a_tool_call_answers_it_and_the_ones_behind_it_with_stubs():
+    async def slow(name, args, store, studio, context):
+        store["touched"] = True
+        await asyncio.sleep(3600)
+
+    world = World({"a.slow": {"onToolCall": slow}})
+    world.transport.calls(("wait", {}), ("wait", {}), text="Wait.")
+    world.transport.says("Next.")
+    async with playing(world, package(agent("a.slow", "wait"))) as player:
+        sending = await started(player)
+        player.stop()
+        assert (await sending)["stopped"] is True
+        results = [entry for entry in player.entries if entry.role == "tool"]
+        assert [entry.ok for entry in results] == [False, False]
+        assert [entry.number for entry in results] == [1, 2]
+        assert await player.agent_store("a.slow") == {}
+        assert (await player.send("Go on"))["content"] == "Next."
+
+
+async def test_stop_during_a_hook_after_the_response_leaves_the_response_whole():
+    async def slow(event, store, studio, context):
+        await asyncio.sleep(3600)
+
+    world = World({"a.slow": {"onAfterResponse": slow}})
+    world.transport.says("Whole.")
+    async with playing(world, package(agent("a.slow", hooks=("afterResponse",)))) as player:
+        sending = await started(player)
+        assert player.turn["state"] == "hooks"
+        player.stop()
+        assert await sending == {"role": "assistant", "content": "Whole."}
+        assert not player.entries[-1].stopped
+
+
+async def test_a_caller_that_is_cancelled_stops_the_response_too():
+    world, gate = World(), asyncio.Event()
+    world.transport.says("Half", gate)
+    async with playing(world, package()) as player:
+        sending = await started(player)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        await breathe()
+        assert roles(player)[-1] == ("assistant", "Half")
+        assert player.entries[-1].stopped
+        assert player.turn["state"] == "idle"
+
+
+async def test_one_response_at_a_time():
+    world, gate = World(), asyncio.Event()
+    world.transport.says("Yes", gate)
+    async with playing(world, package()) as player:
+        sending = await started(player)
+        for attempt in (player.send("More"), player.regenerate(), player.clear()):
+            with pytest.raises(UsageError) as caught:
+                await attempt
+            assert caught.value.code == "busy"
+        gate.set()
+        assert (await sending)["content"] == "Yes"
+
+
+async def test_two_sends_at_once_are_refused_even_before_the_first_has_begun():
+    world = World()
+    world.transport.says("One")
+    async with playing(world, package()) as player:
+        first, second = await asyncio.gather(
+            player.send("1"), player.send("2"), return_exceptions=True
+        )
+        assert first["content"] == "One"
+        assert isinstance(second, UsageError)
+
+
+async def test_stop_with_nothing_under_way_is_harmless():
+    world = World()
+    world.transport.says("Hi")
+    async with playing(world, package()) as player:
+        player.stop()
+        assert (await player.send("Hello"))["content"] == "Hi"
+
+
+async def test_leaving_the_conversation_stops_the_response_and_keeps_it():
+    world, gate = World(), asyncio.Event()
+    world.transport.says("Half", gate)
+    async with playing(world, package()) as player:
+        sending = await started(player)
+        left = player.conversation_id
+        await player.new_conversation()
+        assert (await sending)["stopped"] is True
+        assert roles(player) == []
+        await breathe()
+        await player.load_conversation(left)
+        assert roles(player) == [("user", "Hello"), ("assistant", "Half")]
+        assert not player.read_only
+
+
+async def test_an_empty_message_is_not_sent():
+    async with playing(World(), package()) as player:
+        with pytest.raises(UsageError) as caught:
+            await player.send("  \n")
+        assert caught.value.code == "empty_message"
