@@ -68,6 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([node(), str(ROOT / "worker" / "build.mjs"), str(folder)], check=True)
     for name in ("index.html", "page.js"):
         shutil.copy(HERE / name, folder)
+    shutil.copy(ROOT / "web" / "host" / "ports.js", folder)
     (folder / "pyodide").symlink_to(MODULES / "pyodide")
     package = ROOT / "web" / "personae"
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".json")]

@@ -1,8 +1,10 @@
 /** A bare page: Pyodide, the player's Python package, and the tests' driver module. */
+import { hear } from "./ports.js";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 async function boot() {
   const pyodide = await loadPyodide({ indexURL: new URL("pyodide/", location.href).href });
+  pyodide.registerJsModule("personae_host", { hear });
   for (const name of ["personae.zip", "driver.zip"]) {
     const response = await fetch(name);
     pyodide.unpackArchive(await response.arrayBuffer(), "zip");

@@ -3,13 +3,14 @@
 import { assets, root } from "./assets.js";
 import { openStorage } from "./storage.js";
 import { tryLock, waitForLock } from "./locks.js";
+import { hear } from "./ports.js";
 
 /** Imports a built piece that most sessions do not need at once, e.g. "render". */
 function load(piece) {
   return import(assets[piece]);
 }
 
-export const host = { assets, root, load, openStorage, tryLock, waitForLock };
+export const host = { assets, root, load, openStorage, tryLock, waitForLock, hear };
 
 /** The interpreter module looks here: it is loaded by URL and cannot be handed arguments. */
 globalThis[Symbol.for("personae.host")] = host;

@@ -4,8 +4,19 @@
  * Invariant: an illegal message, in either direction, is a defect of the player or the work of
  * code that escaped its interpreter. Sending one throws; receiving one closes the channel. The
  * page's end (`player/channel.py`) does the checking that counts.
+ *
+ * Text from the page comes as strings. Text to the page goes as UTF-8 bytes: the page can see how
+ * large they are before it reads them, and Python decodes them fifty times faster than a string.
  */
 import { CHANNEL, type Fields, type State } from "./protocol";
+
+const encoder = new TextEncoder();
+
+/** UTF-8, in a buffer of its own that can be handed over without a copy. */
+function bytes(text: string): ArrayBuffer {
+  const { buffer, byteLength } = encoder.encode(text);
+  return buffer.byteLength === byteLength ? (buffer as ArrayBuffer) : (buffer.slice(0, byteLength) as ArrayBuffer);
+}
 
 export type Receive = (type: string, fields: Fields, store: string | null) => void;
 
@@ -21,7 +32,8 @@ export class Channel {
 
   send(type: string, fields: Fields, store: string | null = null): void {
     this.step("worker", type);
-    this.port.postMessage([JSON.stringify({ type, ...fields }), store]);
+    const message = [bytes(JSON.stringify({ type, ...fields })), store === null ? null : bytes(store)];
+    this.port.postMessage(message, message.filter((part) => part !== null));
   }
 
   private accept([text, store]: [string, string?]): void {

@@ -17,19 +17,17 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import js
+import personae_host
+from pyodide.ffi import create_proxy, to_js
+
 from personae.errors import AgentError
 from personae.player.channel import limit
 from personae.ports import Language, Receive
-from pyodide.ffi import create_proxy, to_js
 
 Progress = Callable[[Language, int, int], None]
 """Language, files fetched so far, files in all: shown while a language's runtime loads."""
 
 HELLO = "personae-sandbox"
-
-_data_of = js.Function.prototype.call.bind(
-    js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "data").get
-)
 
 
 def _ignore(language: Language, done: int, total: int) -> None:
@@ -181,7 +179,8 @@ class FrameWire:
         self._receive = receive
         self._end = end
         self._listener: Any = create_proxy(self._on_message)
-        port.onmessage = self._listener
+        # Up to four bytes a character.
+        personae_host.hear(port, 4 * limit("messageCharacters"), self._listener)
 
     def post(self, text: str, store: str | None = None) -> None:
         self._port.postMessage(to_js([text, store]))
@@ -199,9 +198,16 @@ class FrameWire:
         """The frame saw the worker die."""
         self._receive(json.dumps({"type": "crashed", "message": message[:1000]}), None)
 
-    def _on_message(self, event: Any) -> None:
-        text, store = _texts(event)
-        self._receive(text, store)
+    def _on_message(self, text: Any, store: Any = None) -> None:
+        self._receive(_decoded(text), None if store is None else _decoded(store))
+
+
+def _decoded(data: Any) -> str:
+    """A worker's bytes as text; what is no UTF-8 becomes text that no message consists of."""
+    try:
+        return str(data.to_bytes(), "utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 async def _fetch(url: str) -> Any:
@@ -209,26 +215,3 @@ async def _fetch(url: str) -> Any:
     if not response.ok:
         raise OSError(f"{url}: HTTP {response.status}")
     return response
-
-
-def _texts(event: Any) -> tuple[str, str | None]:
-    """A message's two texts; a message of another shape or size gives an illegal text.
-
-    Reading ``event.data`` would copy a string of any length into Python before a line of ours
-    runs. So the browser itself boxes what it holds (``Object`` as a mapping function turns a
-    string into an object with a length), and only boxes of an acceptable length are opened.
-    """
-    data = js.Array.of(event).map(_data_of).map(js.Object)[0]
-    if not js.Array.isArray(data) or data.length != 2:
-        return "", None
-    text, store = (_opened(box) for box in data.map(js.Object))
-    return text or "", store
-
-
-def _opened(box: Any) -> str | None:
-    if not js.Object.prototype.hasOwnProperty.call(box, "length"):
-        return None
-    if box.length > limit("messageCharacters"):
-        return None
-    text = box.valueOf()
-    return text if isinstance(text, str) else None
