@@ -15,7 +15,7 @@ from personae.package.config import AgentEntry
 from personae.package.files import PackageFiles
 from personae.package.manifest import parse_manifest
 from personae.package.model import AgentProgram, Library, Manifest, Tool
-from personae.package.steps import Steps
+from personae.package.steps import Steps, with_library
 from personae.ports import Language
 
 EXTENSIONS: Mapping[str, Language] = {
@@ -43,7 +43,9 @@ def load_agent(entry: AgentEntry, files: PackageFiles) -> Steps[AgentProgram | N
     path, language, source = found
     if source is None:
         return None
-    manifest = parse_manifest(path, source, language, files.report)
+    manifest = yield from with_library(
+        lambda report: parse_manifest(path, source, language, report), files.report
+    )
     if manifest is None:
         return None
     if manifest.agent != entry.implementation:

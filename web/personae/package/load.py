@@ -7,15 +7,18 @@ Reference: Loading a character package. Everything wrong is reported at once: Pa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from personae.package.agents import load_agent
-from personae.package.config import Config, read_config
+from personae.package.config import FILE, SUB_AGENT, Config, read_config
 from personae.package.content import Content, read_content, read_states
 from personae.package.files import PackageFiles, Source, open_files
 from personae.package.model import AgentProgram, Package
 from personae.package.report import Report
-from personae.package.steps import Progress, Steps, run, run_async
+from personae.package.steps import Install, Progress, Steps, run, run_async, with_library
+from personae.package.subagents import Surroundings, load_sub_agent
 
 
 def load_package(source: Source) -> Package:
@@ -23,29 +26,39 @@ def load_package(source: Source) -> Package:
     return run(load_steps(source, Report()))
 
 
-async def load_package_async(source: Source, progress: Progress | None = None) -> Package:
+async def load_package_async(
+    source: Source, progress: Progress | None = None, install: Install | None = None
+) -> Package:
     """``load_package`` in slices of a few milliseconds.
 
     ``progress`` gets the phase (``reading``, ``decoding``, ``agents``, ``hashing``), how much is
-    done and how much there is, in bytes or files.
+    done and how much there is, in bytes or files. ``install`` makes a library importable that
+    only some packages need (``jsonschema`` or ``ruamel``), where it is not there from the start.
     """
-    return await run_async(load_steps(source, Report()), progress)
+    return await run_async(load_steps(source, Report()), progress, install)
 
 
 def load_steps(source: Source, report: Report) -> Steps[Package]:
     """The steps of loading; every problem, warnings too, ends up in ``report``."""
     files = yield from open_files(source, report)
-    text = yield from files.text("config.json")
-    config = None if text is None else read_config(text, report)
-    if config is None:
-        report.stop_on_errors()
-        raise AssertionError("config.json is neither readable nor reported")
+    config = yield from _read_config(files)
     content = yield from read_content(files, config.resolver)
-    agents = yield from _agents(files, config)
-    states = yield from read_states(files, _ids(agents))
+    agents = yield from _agents(files, config, content)
+    states = yield from read_states(files, _ids(agents, report))
     digest = yield from _digest(files.files)
     report.stop_on_errors()
     return _package(config, content, agents, states, digest, report)
+
+
+def _read_config(files: PackageFiles) -> Steps[Config]:
+    """config.json; raises PackageError only when there is nothing to go on with."""
+    text = yield from files.text(FILE)
+    config = None
+    if text is not None:
+        config = yield from with_library(partial(read_config, text), files.report)
+    if config is None:
+        raise files.report.failure()
+    return config
 
 
 def _package(
@@ -71,19 +84,31 @@ def _package(
     )
 
 
-def _agents(files: PackageFiles, config: Config) -> Steps[tuple[AgentProgram, ...]]:
+def _agents(
+    files: PackageFiles, config: Config, content: Content
+) -> Steps[tuple[AgentProgram, ...]]:
+    ids = [entry.agent_id for entry in config.agents]
+    around = Surroundings(ids, content.texts["Instructions"], content.context)
     programs: list[AgentProgram] = []
     for done, entry in enumerate(config.agents):
         yield "agents", done, len(config.agents)
-        program = yield from load_agent(entry, files)
+        if entry.implementation == SUB_AGENT and (entry.composed or entry.prompt_file):
+            program = yield from load_sub_agent(entry, around, files)
+        else:
+            program = yield from load_agent(entry, files)
         if program is not None:
             programs.append(program)
     return tuple(programs)
 
 
-def _ids(agents: tuple[AgentProgram, ...]) -> list[str]:
+def _ids(agents: tuple[AgentProgram, ...], report: Report) -> list[str]:
+    """All ids, private ones too; two agents under one id would share a store."""
     private = [one for agent in agents if agent.sub_agent for one in agent.sub_agent.private]
-    return [agent.agent_id for agent in (*agents, *private)]
+    ids = [agent.agent_id for agent in (*agents, *private)]
+    twice = [agent_id for agent_id, count in Counter(ids).items() if count > 1]
+    for agent_id in twice:
+        report.error(FILE, f"a private agent and another one both have the id {agent_id!r}")
+    return ids
 
 
 def _digest(files: Mapping[str, bytes]) -> Steps[str]:

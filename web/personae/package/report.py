@@ -13,17 +13,26 @@ SHOWN = 50
 
 @dataclass(slots=True)
 class Report:
-    problems: list[Problem] = field(default_factory=list)
+    """Problems in the order in which they were found, each of them once."""
+
+    found: dict[Problem, None] = field(default_factory=dict)
 
     def error(
         self, file: str, message: str, line: int | None = None, column: int | None = None
     ) -> None:
-        self.problems.append(Problem("error", file, message, line, column))
+        self.found[Problem("error", file, message, line, column)] = None
 
     def warning(
         self, file: str, message: str, line: int | None = None, column: int | None = None
     ) -> None:
-        self.problems.append(Problem("warning", file, message, line, column))
+        self.found[Problem("warning", file, message, line, column)] = None
+
+    def add(self, other: Report) -> None:
+        self.found.update(other.found)
+
+    @property
+    def problems(self) -> list[Problem]:
+        return list(self.found)
 
     @property
     def errors(self) -> list[Problem]:
@@ -34,9 +43,13 @@ class Report:
         return [problem for problem in self.problems if problem.severity == "warning"]
 
     def stop_on_errors(self) -> None:
-        """Raises PackageError with every problem found so far, if any of them is an error."""
+        """Raises ``failure`` if any problem so far is an error."""
         if self.errors:
-            raise PackageError("package_invalid", self._message(), problems=list(self.problems))
+            raise self.failure()
+
+    def failure(self) -> PackageError:
+        """The error that lists every problem found so far."""
+        return PackageError("package_invalid", self._message(), problems=self.problems)
 
     def _message(self) -> str:
         errors = self.errors

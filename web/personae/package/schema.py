@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +79,7 @@ def schema_fault(schema: Any) -> str | None:
     try:
         if certainly_valid(schema, plain, plain):
             return None
-        outside = _foreign_part(schema, inner=False)
-        return f"the schema leads outside itself: {outside}" if outside else _library_fault(schema)
+        return _foreign_part(schema, inner=False) or _library_fault(schema)
     except RecursionError:
         return "the schema is nested too deeply"
 
@@ -131,6 +130,10 @@ def _plain_enum(value: Any, options: Any, schema: Any, root: Any) -> bool:
     )
 
 
+def _plain_pattern(value: Any, pattern: str, schema: Any, root: Any) -> bool:
+    return not isinstance(value, str) or _follows(pattern, value)
+
+
 def _bound(kinds: tuple[type, ...], holds: Callable[[Any, Any], bool]) -> Callable[..., bool]:
     def check(value: Any, limit: Any, schema: Any, root: Any) -> bool:
         return not isinstance(value, kinds) or isinstance(value, bool) or holds(value, limit)
@@ -148,6 +151,7 @@ _PLAIN: dict[str, Callable[..., bool]] = {
     "additionalProperties": _plain_additional,
     "items": _plain_items,
     "enum": _plain_enum,
+    "pattern": _plain_pattern,
     "required": _bound((dict,), lambda value, names: all(name in value for name in names)),
     "minimum": _bound((int, float), lambda value, limit: value >= limit),
     "maximum": _bound((int, float), lambda value, limit: value <= limit),
@@ -186,10 +190,23 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
     from jsonschema import ValidationError
 
-    if not isinstance(value, str) or len(value) > MAX_PATTERN_TEXT or not is_tame(pattern):
-        return
-    if not re.search(pattern, value):
+    if isinstance(value, str) and not _follows(pattern, value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _follows(pattern: str, text: str) -> bool:
+    """Whether the text matches; a pattern that is not applied forbids nothing."""
+    compiled = _compiled(pattern)
+    return compiled is None or len(text) > MAX_PATTERN_TEXT or bool(compiled.search(text))
+
+
+@lru_cache(maxsize=200)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """None for a pattern that is wild, or in a dialect that Python does not read."""
+    try:
+        return re.compile(pattern) if is_tame(pattern) else None
+    except re.error:
+        return None
 
 
 def is_tame(pattern: str) -> bool:
@@ -218,7 +235,7 @@ def _kind(value: Any) -> str:
 
 
 def _foreign_part(schema: Any, inner: bool) -> str | None:
-    """A reference that is not within the schema, or a part with a base or dialect of its own."""
+    """What would lead outside the schema, give a part a dialect of its own, or never end."""
     if isinstance(schema, list):
         return next(filter(None, (_foreign_part(part, True) for part in schema)), None)
     if not isinstance(schema, dict):
@@ -227,8 +244,15 @@ def _foreign_part(schema: Any, inner: bool) -> str | None:
         target = schema.get(key)
         allowed = not inner if key in ("$id", "$schema") else str(target).startswith("#")
         if isinstance(target, str) and not allowed:
-            return f"{key} {target}"
+            return f"{key} {target!r} leads outside the schema"
+    for pattern in _object(schema.get("patternProperties")):
+        if _compiled(pattern) is None:
+            return f"patternProperties has {pattern!r}, which cannot be applied safely"
     return next(filter(None, (_foreign_part(part, True) for part in schema.values())), None)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _library_fault(schema: dict[str, Any]) -> str | None:

@@ -3,24 +3,41 @@
 A step function is a generator: it yields often (a step is meant to take a few milliseconds) and
 returns its result. ``run`` exhausts it; ``run_async`` gives the event loop its turn whenever a
 slice of time is used up, so that a page stays responsive while a package loads.
+
+In a page, a library that only some packages need is fetched when it is missed: ``with_library``
+turns a failed import into a step, and the caller of ``run_async`` knows how to fetch.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeVar
+
+from personae.package.report import Report
 
 T = TypeVar("T")
 
 Step = tuple[str, int, int]
 """What is being done, and how much of how much is done (bytes or files)."""
 
-Steps = Generator[Step, None, T]
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A step that waits for a library; ``name`` is what failed to import."""
+
+    name: str
+
+
+Steps = Generator[Step | Library, None, T]
 
 Progress = Callable[[str, int, int], None]
 """Called with the parts of a ``Step``."""
+
+Install = Callable[[str], Awaitable[None]]
+"""Makes the top-level module of that name importable (``jsonschema`` or ``ruamel``)."""
 
 SLICE_SECONDS = 0.010
 
@@ -35,7 +52,9 @@ def run(steps: Steps[T]) -> T:
             return result
 
 
-async def run_async(steps: Steps[T], progress: Progress | None = None) -> T:
+async def run_async(
+    steps: Steps[T], progress: Progress | None = None, install: Install | None = None
+) -> T:
     """Runs the steps in slices of ``SLICE_SECONDS``; ``progress`` is called once a slice."""
     slice_start = perf_counter()
     while True:
@@ -44,9 +63,34 @@ async def run_async(steps: Steps[T], progress: Progress | None = None) -> T:
         except StopIteration as end:
             result: T = end.value
             return result
+        if isinstance(step, Library):
+            if install is not None:
+                await install(step.name)
+            continue
         if perf_counter() - slice_start < SLICE_SECONDS:
             continue
         if progress is not None:
             progress(*step)
         await asyncio.sleep(0)
         slice_start = perf_counter()
+
+
+def with_library(action: Callable[[Report], T], report: Report) -> Steps[T]:
+    """The result of ``action``, which is done again once a library that it missed is there.
+
+    It reports to a report of its own, so that nothing is reported twice.
+    """
+    missed: set[str] = set()
+    while True:
+        own = Report()
+        try:
+            result = action(own)
+        except ModuleNotFoundError as error:
+            name = (error.name or "").partition(".")[0]
+            if name in missed:
+                raise
+            missed.add(name)
+            yield Library(name)
+        else:
+            report.add(own)
+            return result
