@@ -35,7 +35,7 @@ def install_modules() -> None:
 
 
 def esbuild(source: Path, target: Path, *, define: dict[str, str] | None = None) -> None:
-    """Bundles one ES module for browsers, minified, without a source map."""
+    """Bundles one ES module or style sheet for browsers, minified, without a source map."""
     node(
         MODULES / "esbuild" / "bin" / "esbuild",
         source,

@@ -38,9 +38,9 @@ def write(stage: Path, urls: dict[str, str], boot_bytes: int) -> None:
     define = {"PERSONAE_ASSETS": json.dumps({"urls": urls, "bootBytes": boot_bytes})}
     for script in ("boot.js", "character-player.js"):
         esbuild(WEB / script, stage / script, define=define)
-    for name in ("style.css", "main.py"):
-        shutil.copy(WEB / name, stage / name)
-    for folder in ("styles", "templates", "icons"):
+    esbuild(WEB / "style.css", stage / "style.css")
+    shutil.copy(WEB / "main.py", stage / "main.py")
+    for folder in ("templates", "icons"):
         shutil.copytree(WEB / folder, stage / folder)
     write_sample(stage / "sample.zip")
     write_page(stage, urls)

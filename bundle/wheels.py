@@ -16,6 +16,7 @@ from bundle.paths import CACHE, MODULES, ROOT, WEB
 REQUIREMENTS = ROOT / "bundle" / "requirements.txt"
 # A fixed time in archives: the same input gives the same bytes.
 STAMP = (1980, 1, 1, 0, 0, 0)
+_IMPORTS = {"attrs": ["attr", "attrs"], "ruamel-yaml": ["ruamel.yaml"]}
 
 
 def version() -> str:
@@ -61,10 +62,9 @@ def compile_archives(jobs: list[tuple[str, Path, Path]]) -> None:
 def write_lock(folder: Path, wheels: list[Path]) -> None:
     """The lock file Pyodide reads: only what the bundle holds."""
     full = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text("utf-8"))
-    names = [wheel.name.split("-")[0] for wheel in wheels]
+    names = [wheel.name.split("-")[0].replace("_", "-") for wheel in wheels]
     packages = {}
     for wheel, name in zip(wheels, names, strict=True):
-        depends = [] if name != "jsonschema" else ["attrs", "pyrsistent"]
         packages[name] = {
             "name": name,
             "version": wheel.name.split("-")[1],
@@ -72,8 +72,8 @@ def write_lock(folder: Path, wheels: list[Path]) -> None:
             "install_dir": "site",
             "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
             "package_type": "package",
-            "imports": ["attr", "attrs"] if name == "attrs" else [name],
-            "depends": depends,
+            "imports": _IMPORTS.get(name, [name]),
+            "depends": ["attrs", "pyrsistent"] if name == "jsonschema" else [],
             "unvendored_tests": False,
         }
     lock = {"info": full["info"], "packages": packages}

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import js
-from pyodide.ffi import JsException, JsProxy, to_js
+from pyodide.ffi import JsException, JsProxy, jsnull, to_js
 
 
 def options_to_js(values: dict[str, Any]) -> JsProxy:
@@ -24,6 +24,8 @@ def value_from_js(value: Any) -> Any:
     Objects become dicts, arrays lists, buffers bytes. Meant for values from embedders, which may
     hold Python objects already.
     """
+    if value is jsnull:
+        return None
     if not isinstance(value, JsProxy):
         return value
     if js.ArrayBuffer.isView(value) or js.Object.prototype.toString.call(value) == (

@@ -1,7 +1,7 @@
 """The JavaScript face of CharacterPlayer (reference: Part 3, Character Consumers).
 
 ``character-player.js`` calls one EmbeddedPlayer per player. Everything crosses as JSON text, so
-there are no proxies to leak: answers are ``{"value": ...}`` or ``{"error": {code, message, detail}}``.
+there are no proxies to leak: an answer is ``{"value"}`` or ``{"error": {code, message, detail}}``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from personae.player.character_player import CharacterPlayer
 
 EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error")
 CALLS = frozenset(
-    "send new_conversation load_conversation list_conversations delete_conversation fork regenerate "
-    "edit delete truncate reject clear run_command agent_store prompt_preview export_conversation "
-    "import_conversation".split()
+    (
+        *("send", "regenerate", "edit", "delete", "truncate", "reject", "clear", "fork"),
+        *("new_conversation", "load_conversation", "list_conversations", "delete_conversation"),
+        *("export_conversation", "import_conversation"),
+        *("run_command", "agent_store", "prompt_preview"),
+    )
 )
 CALLS_NOW = frozenset(("stop", "get_conversation", "list_commands", "agents"))
 
@@ -112,4 +115,3 @@ def error_json(error: Exception) -> dict[str, Any]:
 
 def failure_text(error: Exception) -> str:
     return json.dumps({"error": error_json(error)}, default=str)
-

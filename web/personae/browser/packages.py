@@ -1,14 +1,12 @@
 """Fetches a character package for the page (interface: ``?loadCharacter=``).
 
 A URL is fetched directly first; when the browser may not (CORS), through the host's proxy if it
-offers one. A URL may also be a folder that serves ``files.json``, a JSON array of the paths in it.
+offers one.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import js
@@ -17,12 +15,9 @@ from pyodide.ffi import JsException
 
 from personae.browser.convert import bytes_from_js, error_message, options_to_js
 from personae.errors import PackageError
-
-Progress = Callable[[int, int | None], None]
-"""Bytes so far, and all of them when the server says."""
+from personae.player.environment import Progress
 
 LARGEST = 64 * 1024 * 1024
-FOLDER_PARALLEL = 6
 
 
 class PackageFetcher:
@@ -31,27 +26,14 @@ class PackageFetcher:
     def __init__(self, *, proxy: bool) -> None:
         self._proxy = proxy
 
-    async def __call__(self, url: str, progress: Progress) -> bytes | dict[str, bytes]:
-        target = checked_url(url)
-        if target.pathname.endswith("/"):
-            return await self._folder(target, progress)
-        data = await self._file(target.href, progress)
-        if data[:2] == b"PK" or target.pathname.endswith(".zip"):
-            return data
-        folder = js.URL.new(target.pathname + "/", target.href)
+    async def __call__(self, url: str, progress: Progress) -> bytes:
+        href = checked_url(url)
         try:
-            return await self._folder(folder, progress)
-        except PackageError:
-            # Not a folder either: the reader of archives says what is wrong with the bytes.
-            return data
-
-    async def _file(self, url: str, progress: Progress) -> bytes:
-        try:
-            response = await fetch(url)
+            response = await fetch(href)
         except JsException as error:
-            if not self._proxy or js.URL.new(url).origin == js.location.origin:
+            if not self._proxy or js.URL.new(href).origin == js.location.origin:
                 raise refused(url, error_message(error), proxy=self._proxy) from error
-            response = await self._through_proxy(url)
+            response = await self._through_proxy(href)
         if not response.ok:
             raise await failed(url, response)
         return await body_of(response, url, progress)
@@ -63,26 +45,9 @@ class PackageFetcher:
         except JsException as error:
             raise refused(url, error_message(error), proxy=True) from error
 
-    async def _folder(self, url: Any, progress: Progress) -> dict[str, bytes]:
-        listing = await self._file(js.URL.new("files.json", url.href).href, lambda done, size: None)
-        paths = parse_listing(listing, url.href)
-        gate = asyncio.Semaphore(FOLDER_PARALLEL)
-        done = 0
 
-        async def one(path: str) -> bytes:
-            nonlocal done
-            href = js.URL.new("/".join(map(js.encodeURIComponent, path.split("/"))), url.href).href
-            async with gate:
-                data = await self._file(href, lambda part, size: None)
-            done += len(data)
-            progress(done, None)
-            return data
-
-        return dict(zip(paths, await asyncio.gather(*map(one, paths)), strict=True))
-
-
-def checked_url(url: str) -> Any:
-    """A JavaScript URL, http or https, relative to the page. Errors: PackageError."""
+def checked_url(url: str) -> str:
+    """The absolute URL, http or https; a relative one is meant from the page's."""
     if not js.URL.canParse(url, js.location.href):
         raise PackageError("package_url_invalid", f"“{url}” is not a link. Paste a whole one.")
     parsed = js.URL.new(url, js.location.href)
@@ -90,7 +55,7 @@ def checked_url(url: str) -> Any:
         raise PackageError(
             "package_url_invalid", f"“{url}” is not a web link: only http and https work."
         )
-    return parsed
+    return str(parsed.href)
 
 
 async def fetch(url: str) -> Any:
@@ -125,30 +90,14 @@ async def body_of(response: Any, url: str, progress: Progress) -> bytes:
         progress(size, total)
 
 
-def parse_listing(data: bytes, url: str) -> list[str]:
-    try:
-        paths = json.loads(data)
-    except ValueError as error:
-        raise PackageError(
-            "package_listing_invalid", f"{url}files.json is not JSON ({error}).", url=url
-        ) from error
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise PackageError(
-            "package_listing_invalid",
-            f"{url}files.json must be a JSON array of the paths in the folder.",
-            url=url,
-        )
-    return paths
-
-
 def refused(url: str, reason: str, *, proxy: bool) -> PackageError:
     if not js.navigator.onLine:
         return PackageError("package_offline", f"The device is offline: {url} was not loaded.")
     remedy = (
         "Check the link, or download the file and open it here."
         if proxy
-        else "The server may not allow other pages to read it (CORS) and this host offers no proxy: "
-        "download the file and open it here."
+        else "The server may not allow other pages to read it (CORS): download the file and open it "
+        "here."
     )
     return PackageError(
         "package_unreachable", f"{url} could not be loaded ({reason}). {remedy}", url=url

@@ -62,9 +62,7 @@ class IndexedDBStorage:
         before: Key | None = None,
     ) -> list[Record]:
         before_text = json.dumps(before) if before is not None else None
-        found = await _translated(
-            self._storage.read(table, json.dumps(prefix), limit, before_text)
-        )
+        found = await _translated(self._storage.read(table, json.dumps(prefix), limit, before_text))
         keys = json.loads(found.keys)
         values = found.values.to_py(depth=1)
         return [

@@ -85,7 +85,7 @@ def unreachable(url: str, reason: str) -> ModelError:
     """What a failed fetch means: the browser tells no more than that it failed."""
     online = bool(js.navigator.onLine)
     remedy = (
-        "Check the base URL, that the server runs, and that it allows requests from web pages (CORS)."
+        "Check the base URL, that the server runs, and that it lets web pages ask it (CORS)."
         if online
         else "The device is offline."
     )

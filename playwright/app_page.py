@@ -1,0 +1,84 @@
+"""The app as a test sees it: by test ids, in a user's words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+READY = 30_000
+"""Milliseconds for a start on a busy machine."""
+
+
+class AppPage:
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self, query: str = "") -> AppPage:
+        self.page.goto(f"{self.url}/{query}")
+        return self.started()
+
+    def reload(self) -> AppPage:
+        self.page.reload()
+        return self.started()
+
+    def started(self) -> AppPage:
+        self.page.wait_for_selector("html[data-started]", state="attached", timeout=READY)
+        return self
+
+    def by(self, test_id: str) -> Locator:
+        return self.page.get_by_test_id(test_id)
+
+    def open_link(self, link: str) -> AppPage:
+        self.by("load-url").fill(link)
+        self.by("load-url").press("Enter")
+        return self
+
+    def open_file(self, path: Path) -> AppPage:
+        self.by("load-file").set_input_files(path)
+        return self
+
+    def drop_file(self, path: Path) -> AppPage:
+        """Drops the file on the page, as a drag from the desktop does."""
+        self.page.evaluate(
+            """async ([name, bytes]) => {
+                const data = new DataTransfer();
+                data.items.add(new File([new Uint8Array(bytes)], name, {type: "application/zip"}));
+                for (const type of ["dragenter", "dragover", "drop"])
+                    document.body.dispatchEvent(new DragEvent(type, {
+                        bubbles: true, cancelable: true, dataTransfer: data,
+                    }));
+            }""",
+            [path.name, list(path.read_bytes())],
+        )
+        return self
+
+    def talks_to(self, name: str) -> AppPage:
+        """Waits until the character is there and can be written to."""
+        expect(self.by("character-name").first).to_have_text(name, timeout=READY)
+        expect(self.by("composer")).to_be_editable(timeout=READY)
+        return self
+
+    def use_provider(self, base_url: str, *, key: str = "sk-test", model: str = "test") -> AppPage:
+        self.page.locator('[data-action="open-settings"]').first.click()
+        self.by("base-url").fill(base_url)
+        self.by("api-key").fill(key)
+        self.by("model-main").fill(model)
+        self.page.keyboard.press("Escape")
+        expect(self.by("settings")).to_be_hidden()
+        return self
+
+    def say(self, text: str) -> AppPage:
+        self.by("composer").fill(text)
+        self.by("send").click()
+        return self
+
+    def messages(self, role: str = "assistant") -> Locator:
+        return self.page.locator(f'[data-testid="message"][data-role="{role}"]')
+
+    def answered(self, text: str, *, timeout: int = READY) -> AppPage:
+        """Waits until the newest answer contains ``text`` and the turn has ended."""
+        expect(self.messages().last).to_contain_text(text, timeout=timeout)
+        expect(self.by("send")).to_be_visible(timeout=timeout)
+        return self

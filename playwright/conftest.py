@@ -1,0 +1,86 @@
+"""Fixtures of the browser tests: the real server on a free port, a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Page
+
+from tests.provider.fixtures import provider, running_provider
+
+__all__ = ["provider", "running_provider"]
+
+CHROMIUM = (
+    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """Starts the installed command with more flags; returns the URL it prints."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*flags: str) -> str:
+        command = [sys.executable, "-m", "personae_server", "--port", "0", *flags]
+        log = tmp_path_factory.mktemp("server") / "stderr.txt"
+        with log.open("w") as errors:
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1
+            )
+        running.append(process)
+        assert process.stdout
+        for line in process.stdout:
+            if found := re.search(r"http://[\d.]+:\d+", line):
+                return found[0]
+        raise AssertionError(f"the server did not start: {log.read_text()}")
+
+    yield start
+    for process in running:
+        process.terminate()
+        process.wait(10)
+        if process.stdout:
+            process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def player_url(serve: Callable[..., str]) -> str:
+    """The player as `personae` serves it, allowed to fetch packages from loopback."""
+    return serve("--proxy-networks", "127.0.0.0/8")
+
+
+@pytest.fixture
+def console(page: Page) -> Iterator[list[str]]:
+    """What the page complained about; a test that expects something removes it from the list."""
+    complaints: list[str] = []
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    page.on("console", heard)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield complaints
+
+
+@pytest.fixture(scope="session")
+def sample_zip() -> Path:
+    """The sample character as built."""
+    import personae_server
+
+    return Path(personae_server.__file__).parent / "static" / "sample.zip"

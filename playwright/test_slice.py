@@ -1,0 +1,240 @@
+"""A character from a link to a conversation that survives: the whole path in a real browser."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from app_page import READY, AppPage
+from playwright.sync_api import Browser, Page, Request, expect
+
+from tests.provider.server import ModelProvider
+from tests.provider.turns import Pause, Stall, calls, chunk, error, event, says, stream
+
+NAME = "Wren Tallow"
+
+
+@pytest.fixture
+def app(page: Page, player_url: str) -> AppPage:
+    return AppPage(page, player_url)
+
+
+def test_a_newcomer_talks_to_the_sample_without_a_key(app: AppPage, console: list[str]) -> None:
+    app.open()
+    app.by("offer").first.click()
+    app.talks_to(NAME)
+    app.say('call roll_dice {"sides": 20}')
+    app.answered("1d20:")
+    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
+    expect(app.by("tool-call")).to_have_count(1)
+    app.reload().talks_to(NAME)
+    expect(app.messages("user").last).to_contain_text("roll_dice")
+    app.answered("1d20:")
+    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
+    assert console == []
+
+
+def test_a_streaming_model_calls_the_agent(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME).use_provider(provider.base_url)
+    provider.script(
+        calls(("roll_dice", {"sides": 6, "count": 2}), ids=["call_1"]), says("They fell.")
+    )
+    app.say("Roll for me").answered("They fell.")
+    first, second = (chat.body for chat in provider.chats)
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["roll_dice"]
+    roles = [message["role"] for message in first["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert [first["messages"][1].get("isFile"), first["stream"]] == [True, True]
+    call, result = second["messages"][-2:]
+    assert call["tool_calls"][0]["id"] == result["tool_call_id"] == "call_1"
+    assert result["content"].startswith("2d6:")
+    provider.script(says("Once more."))
+    app.say("And now?").answered("Once more.")
+    third = provider.last_messages()
+    assert "How the dice fell so far" in third[2]["content"]
+    assert third[2]["isFile"] is True
+    assert not any(message["role"] == "tool" for message in third)
+
+
+def test_a_package_without_cors_comes_through_the_proxy(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/closed.zip", sample_zip.read_bytes(), cors=False)
+    app.open(f"?loadCharacter={link}").talks_to(NAME)
+
+
+@pytest.mark.parametrize("way", ["link", "file", "drop"])
+def test_each_way_to_bring_a_package(
+    app: AppPage, provider: ModelProvider, sample_zip: Path, way: str
+) -> None:
+    app.open()
+    if way == "link":
+        app.open_link(provider.serve("/wren.zip", sample_zip.read_bytes()))
+    elif way == "file":
+        app.open_file(sample_zip)
+    else:
+        app.drop_file(sample_zip)
+    app.talks_to(NAME)
+
+
+def test_a_loaded_package_opens_again_when_its_server_is_gone(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME)
+    provider.reset()
+    app.open()
+    app.by("library-item").filter(has_text=NAME).first.click()
+    app.talks_to(NAME)
+
+
+def test_everything_wrong_with_a_package_is_listed(app: AppPage, tmp_path: Path) -> None:
+    path = tmp_path / "broken.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", '{"name": "B", "agents": ["b.one", "b.two"]}')
+        archive.writestr("instructions.txt", "x")
+        archive.writestr("agents/b.one.js", "export const nothing = 1;")
+    app.open().open_file(path)
+    banner = app.by("error-banner").first
+    expect(banner).to_contain_text("b.one", timeout=READY)
+    expect(banner).to_contain_text("b.two")
+
+
+TOOL = {"index": 0, "id": "c1", "type": "function", "function": {"name": "roll_dice"}}
+QUIRKS = {
+    "finish reason stop on a tool call": [
+        chunk({"tool_calls": [TOOL | {"function": {"name": "roll_dice", "arguments": "{}"}}]}),
+        chunk({}, "stop"),
+    ],
+    "no index, arguments as an object, no done": [
+        chunk(
+            {"tool_calls": [{"id": "c1", "function": {"name": "roll_dice", "arguments": {}}}]},
+            "tool_calls",
+        ),
+    ],
+    "empty choices, comments and usage": [
+        b": keep-alive\n\n",
+        event({"choices": []}),
+        chunk({"tool_calls": [TOOL | {"function": {"name": "roll_dice", "arguments": "{"}}]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": "}"}}]}),
+        event({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("quirk", QUIRKS)
+def test_provider_quirks_still_reach_the_agent(
+    app: AppPage, provider: ModelProvider, sample_zip: Path, quirk: str
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME).use_provider(provider.base_url)
+    provider.script(stream(*QUIRKS[quirk]), says("Done."))
+    app.say("Roll").answered("Done.")
+    assert provider.last_messages()[-1]["content"].startswith("1d20:")
+
+
+def test_stop_keeps_what_was_streamed(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME).use_provider(provider.base_url)
+    provider.script(stream(chunk({"content": "The first half "}), Stall()))
+    app.say("Tell me")
+    expect(app.messages().last).to_contain_text("The first half", timeout=READY)
+    app.by("stop").click()
+    app.answered("The first half")
+    provider.script(says("Gladly."))
+    app.say("Go on").answered("Gladly.")
+
+
+def test_a_tab_killed_in_a_stream_keeps_the_partial_answer(
+    browser: Browser, player_url: str, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    context = browser.new_context()
+    app = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
+    app.use_provider(provider.base_url)
+    provider.script(
+        stream(chunk({"content": "Half of it "}), Pause(1.5), chunk({"content": "more "}), Stall())
+    )
+    app.say("Tell me")
+    expect(app.messages().last).to_contain_text("Half of it more", timeout=READY)
+    app.page.close(run_before_unload=False)
+    again = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
+    expect(again.messages("user").last).to_contain_text("Tell me")
+    expect(again.messages().last).to_contain_text("Half of it")
+    provider.script(says("Here again."))
+    again.use_provider(provider.base_url).say("Go on").answered("Here again.")
+    context.close()
+
+
+def test_a_second_tab_reads_until_the_first_closes(
+    browser: Browser, player_url: str, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    context = browser.new_context()
+    first = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
+    first.say("Hello").answered("rehearsal")
+    second = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}")
+    expect(second.by("character-name").first).to_have_text(NAME, timeout=READY)
+    expect(second.page.get_by_text("another tab")).to_be_visible(timeout=READY)
+    expect(second.by("composer")).not_to_be_editable()
+    first.page.close()
+    expect(second.by("composer")).to_be_editable(timeout=READY)
+    second.say("Me now").answered("rehearsal")
+    context.close()
+
+
+def test_http_errors_say_what_to_do_and_rate_limits_are_waited_for(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME).use_provider(provider.base_url)
+    provider.script(error(401, "Incorrect key"))
+    app.say("Hello")
+    expect(app.by("error-banner").first).to_contain_text("Incorrect key", timeout=READY)
+    provider.script(error(429, "Slow down", headers={"retry-after": "1"}), says("Patience pays."))
+    app.say("Hello again").answered("Patience pays.")
+
+
+def test_nothing_is_loaded_from_elsewhere(page: Page, player_url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    app = AppPage(page, player_url).open()
+    app.by("offer").first.click()
+    app.talks_to(NAME)
+    outside = [url for url in asked if not url.startswith((player_url, "blob:", "data:"))]
+    assert outside == []
+
+
+def test_the_key_goes_to_the_model_endpoint_only(
+    page: Page, player_url: str, provider: ModelProvider, sample_zip: Path
+) -> None:
+    holders: list[str] = []
+
+    def look(request: Request) -> None:
+        text = json.dumps(request.all_headers()) + (request.post_data or "") + request.url
+        if "sk-secret" in text:
+            holders.append(request.url)
+
+    page.on("request", look)
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app = AppPage(page, player_url).open(f"?loadCharacter={link}").talks_to(NAME)
+    app.use_provider(provider.base_url, key="sk-secret")
+    provider.script(says("Hello."))
+    app.say("Hi").answered("Hello.")
+    assert holders
+    assert all(url.startswith(provider.base_url) for url in holders)
+
+
+def test_a_failed_boot_says_what_to_do(page: Page, player_url: str) -> None:
+    page.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    page.goto(player_url)
+    error = page.locator("#boot-error")
+    expect(error).to_be_visible(timeout=READY)
+    expect(error).to_contain_text("Reload the page")

@@ -1,0 +1,12 @@
+"""The page's composition root: PyScript runs this once the interpreter and the core are there."""
+
+import js
+from personae.browser.environment import browser_environment, host_config
+from personae.ui.app import App
+from personae.ui.notifier import UiNotifier
+
+host = await host_config()  # noqa: F704, PLE1142
+environment = await browser_environment(host, notifier=UiNotifier())  # noqa: F704, PLE1142
+await App(environment, host).start()  # noqa: F704, PLE1142
+js.document.documentElement.dataset.started = ""
+js.dispatchEvent(js.Event.new("personae:started"))

@@ -1,0 +1,87 @@
+"""Composes the real adapters into an Environment: the one place that knows them all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import js
+import personae_host
+from pyodide.ffi import JsException
+
+from personae.browser.clock import BrowserClock
+from personae.browser.locks import try_lock
+from personae.browser.memory import MemoryStorage
+from personae.browser.packages import PackageFetcher
+from personae.browser.reader import read_page
+from personae.browser.sandbox import FrameSandbox
+from personae.browser.storage import IndexedDBStorage
+from personae.browser.transport import FetchTransport
+from personae.errors import StorageError
+from personae.llm.rehearsal import RehearsalTransport, Routed
+from personae.player.environment import Environment
+from personae.ports import Notifier, Storage
+
+StorageKind = Literal["indexeddb", "memory"]
+
+# What a host without config.json offers: a plain file server.
+NOTHING_OFFERED = {"proxy": False, "reader": False, "relay": False, "characters": False}
+
+
+async def host_config() -> dict[str, Any]:
+    """What ``config.json`` beside the page says the host offers."""
+    try:
+        response = await js.fetch(f"{personae_host.root}config.json")
+        return NOTHING_OFFERED | (json.loads(await response.text()) if response.ok else {})
+    except (JsException, ValueError):
+        # An offline page or a host that answers with something else offers nothing either.
+        return dict(NOTHING_OFFERED)
+
+
+class Silent:
+    """ports.Notifier for embedders: they hear everything as events."""
+
+    def notify(self, kind: Literal["toast", "warning", "storage"], message: str) -> None:
+        pass
+
+
+async def browser_environment(
+    host: dict[str, Any], *, notifier: Notifier, storage: StorageKind = "indexeddb"
+) -> Environment:
+    """The environment of a page; ``host`` is ``host_config()``'s."""
+    clock = BrowserClock()
+    return Environment(
+        storage=await open_storage(storage, notifier),
+        transport=Routed(RehearsalTransport(clock), FetchTransport()),
+        sandbox=FrameSandbox(personae_host.assets),
+        clock=clock,
+        notifier=notifier,
+        fetch_package=PackageFetcher(proxy=bool(host["proxy"])),
+        lock=try_lock,
+        web_reader=read_page if host["reader"] else None,
+    )
+
+
+async def open_storage(kind: StorageKind, notifier: Notifier) -> Storage:
+    """IndexedDB, or memory where asked for or where the browser refuses storage altogether."""
+    if kind == "memory":
+        return MemoryStorage()
+    storage = IndexedDBStorage(
+        told=lambda event: notifier.notify(
+            "storage", "A newer version of the player runs in another tab: reload this one."
+        )
+    )
+    try:
+        await storage.read("settings", limit=1)
+    except StorageError as error:
+        notifier.notify("storage", error.message)
+        if error.code == "storage_refused":
+            return MemoryStorage()
+    return storage
+
+
+async def embedded_environment(storage: StorageKind) -> Environment:
+    """For an embedding page: the host's proxy and reader serve its own pages only."""
+    same_origin = js.URL.new(personae_host.root).origin == js.location.origin
+    host = await host_config() if same_origin else dict(NOTHING_OFFERED)
+    return await browser_environment(host, notifier=Silent(), storage=storage)
