@@ -4,4 +4,6 @@ import sys
 
 from personae_server.cli import main
 
-sys.exit(main())
+# Helper processes import this module again under another name.
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from personae.errors import PersonaeError
 
 from personae_server import __version__
-from personae_server.settings import STATIC, add_flags, read_settings
+from personae_server.settings import STATIC, add_flags
 
 if TYPE_CHECKING:
     from personae.package.model import Problem
@@ -56,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(options: argparse.Namespace) -> int:
     from personae_server.serve import serve
 
-    serve(read_settings(vars(options), os.environ))
+    serve(vars(options))
     return 0
 
 

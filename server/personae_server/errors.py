@@ -17,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from personae_server import metrics
+
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +47,7 @@ def error_response(
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HttpError)
+    metrics.ERRORS.labels(metrics.route_of(request.scope), error.code).inc()
     return error_response(error.status, error.code, error.message, error.headers)
 
 

@@ -12,7 +12,7 @@ connection to learn a name's address before judging it, which tells open ports f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -24,10 +24,13 @@ from httpx_secure import SSRFProtectionError, httpx_ssrf_protection
 from personae_server import __version__
 from personae_server.errors import HttpError
 from personae_server.guard import Address, Guard, Target
+from personae_server.streaming import Chunks
 
 MAX_REDIRECTS = 5
 CONNECT_SECONDS = 10.0
 _USER_AGENT = f"personae/{__version__}"
+Headers = Callable[[httpx.URL], Mapping[str, str]]
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -60,7 +63,7 @@ class Fetched:
     """The address that answered, after redirects."""
     allowance: Allowance
 
-    async def chunks(self, limit: int) -> AsyncIterator[bytes]:
+    async def chunks(self, limit: int) -> Chunks:
         """The body as sent. Raises HttpError: too_large, upstream_timeout, upstream_failed."""
         raw, total = self.response.aiter_raw(), 0
         while True:
@@ -99,8 +102,10 @@ class Fetcher:
         await self._client.aclose()
 
     @asynccontextmanager
-    async def get(self, text: str, headers: Mapping[str, str]) -> AsyncIterator[Fetched]:
+    async def get(self, text: str, headers: Headers) -> AsyncIterator[Fetched]:
         """Follows redirects from ``text`` and yields the first other answer.
+
+        ``headers`` gives the headers to send to each URL on the way.
 
         Raises HttpError: what the guard refuses, and upstream_unreachable, upstream_timeout,
         upstream_failed, redirect_invalid, redirect_loop.
@@ -109,7 +114,7 @@ class Fetcher:
         allowance = Allowance(self.seconds)
         for _ in range(MAX_REDIRECTS + 1):
             async with allowance.spend(), _as_http_errors():
-                response = await self._send(await self.guard.resolve(url), headers)
+                response = await self._send(await self.guard.resolve(url), headers(url))
             try:
                 location = response.headers.get("location")
                 if response.status_code not in _REDIRECTS or not location:

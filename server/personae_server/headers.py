@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from personae_server.metrics import path_of
+
 FRAME = "/frame.html"
 LIBRARY = "/character-player.js"
 ASSETS = "/assets/"
@@ -51,7 +53,7 @@ def page_policy(frame_ancestors: Iterable[str]) -> str:
 
 def headers_for(path: str, policy: str) -> Mapping[str, str]:
     """The headers of ``path`` (below the mount point, with a leading slash)."""
-    if path == FRAME:
+    if path.endswith(FRAME):
         return _COMMON | _EMBEDDABLE | {"Content-Security-Policy": "sandbox allow-scripts"}
     page = _COMMON | {"Content-Security-Policy": policy}
     if path == LIBRARY or ASSETS in path:
@@ -72,7 +74,7 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        completed = headers_for(scope["path"].removeprefix(scope.get("root_path", "")), self.policy)
+        completed = headers_for(path_of(scope), self.policy)
 
         async def send_completed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -8,24 +8,31 @@ connection, so that it cannot pass for a whole file.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing
 
+import httpx
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from personae_server import metrics
+from personae_server.cache import Entry, PackageCache
+from personae_server.drain import Drain
 from personae_server.errors import HttpError
 from personae_server.fetch import Fetched, Fetcher, too_large
-from personae_server.streaming import send_chunks, send_start, while_connected
+from personae_server.rates import Rate, client_of
+from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
 
 MAX_BYTES = 64 * 2**20
 SECONDS = 30.0
 # A local file header, or the end record of an archive without entries.
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+_ACCEPT = {"Accept": "application/zip, */*;q=0.5"}
 _HEADERS = {
     "Content-Type": "application/octet-stream",
     "Content-Disposition": 'attachment; filename="character.zip"',
     "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cache-Control": "private, no-cache",
+    "Cache-Control": "no-store",
 }
 
 log = logging.getLogger(__name__)
@@ -34,33 +41,81 @@ log = logging.getLogger(__name__)
 class PackageProxy:
     """ASGI endpoint."""
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(
+        self, fetcher: Fetcher, rate: Rate, drain: Drain, cache: PackageCache | None
+    ) -> None:
         self.fetcher = fetcher
+        self.rate = rate
+        self.drain = drain
+        self.cache = cache
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         refuse_cross_site(request)
         url = one_parameter(request, "url")
+        await self.rate.spend(client_of(scope))
         head = request.method == "HEAD"
         await while_connected(receive, self._serve(url, send, head))
 
     async def _serve(self, url: str, send: Send, head: bool) -> None:
-        async with self.fetcher.get(url, {"Accept": "application/zip, */*;q=0.5"}) as upstream:
-            length = _checked_length(upstream)
-            chunks = upstream.chunks(MAX_BYTES)
-            start = await _zip_start(chunks)
+        async with AsyncExitStack() as stack:
+            kept = _Kept(self.cache)
+            stack.callback(kept.close)
+            upstream = await stack.enter_async_context(self.fetcher.get(url, kept.conditions))
+            if upstream.response.status_code == 304 and kept.entry is not None:
+                metrics.CACHE.labels("hit").inc()
+                size: int | None = kept.entry.size
+                body = kept.entry.chunks()
+            else:
+                size = _checked_size(upstream)
+                body = await self._fresh(upstream, stack)
+            length = {} if size is None else {"Content-Length": str(size)}
             await send_start(send, 200, _HEADERS | length)
             if head:
                 await send({"type": "http.response.body", "body": b""})
                 return
-            try:
-                await send_chunks(send, _chain(start, chunks))
-            except (HttpError, TimeoutError) as error:
-                log.warning("proxied download broke off: %s", type(error).__name__)
+            await self._send(send, body)
+
+    async def _fresh(self, upstream: Fetched, stack: AsyncExitStack) -> Chunks:
+        """The body, seen to be a zip, and kept in the cache while it passes."""
+        chunks = await stack.enter_async_context(aclosing(upstream.chunks(MAX_BYTES)))
+        body = _chain(await _zip_start(chunks), chunks)
+        if self.cache is None:
+            return body
+        metrics.CACHE.labels("miss").inc()
+        storing = self.cache.storing(str(upstream.url), _validators(upstream.response), body)
+        return await stack.enter_async_context(aclosing(storing))
+
+    async def _send(self, send: Send, body: AsyncIterator[bytes]) -> None:
+        try:
+            async with aclosing(self.drain.until_over(body)) as chunks:
+                await send_chunks(send, chunks)
+        except (HttpError, TimeoutError) as error:
+            code = error.code if isinstance(error, HttpError) else "client_stalled"
+            metrics.ERRORS.labels("/proxy", code).inc()
+            log.warning("a package broke off: %s", code)
+
+
+class _Kept:
+    """The cache's entry for the URL that is asked at the moment, kept open for this request."""
+
+    def __init__(self, cache: PackageCache | None) -> None:
+        self.cache = cache
+        self.entry: Entry | None = None
+
+    def conditions(self, url: httpx.URL) -> Mapping[str, str]:
+        self.close()
+        self.entry = self.cache.find(str(url)) if self.cache else None
+        return _ACCEPT | (self.entry.validators if self.entry else {})
+
+    def close(self) -> None:
+        if self.entry is not None:
+            self.entry.close()
+            self.entry = None
 
 
 def refuse_cross_site(request: Request) -> None:
-    """Keeps other sites from spending this server's bandwidth through their visitors."""
+    """Keeps other sites from spending this server's means through their visitors."""
     if request.headers.get("sec-fetch-site") == "cross-site":
         message = "This address is for this site's own pages."
         raise HttpError(403, "cross_site", message)
@@ -73,8 +128,8 @@ def one_parameter(request: Request, name: str) -> str:
     return values[0]
 
 
-def _checked_length(upstream: Fetched) -> dict[str, str]:
-    """The Content-Length to pass on, if there is one; refuses what is no plain file."""
+def _checked_size(upstream: Fetched) -> int | None:
+    """The size it declares, if it does; refuses what is no plain file."""
     response = upstream.response
     if response.status_code != 200:
         message = f"The other server answered with status {response.status_code}."
@@ -84,10 +139,19 @@ def _checked_length(upstream: Fetched) -> dict[str, str]:
         raise HttpError(502, "upstream_encoding", message)
     length = response.headers.get("content-length")
     if length is None:
-        return {}
+        return None
     if len(length) > 12 or int(length) > MAX_BYTES:
         raise too_large(MAX_BYTES)
-    return {"Content-Length": length}
+    return int(length)
+
+
+def _validators(response: httpx.Response) -> dict[str, str]:
+    """What to ask with next time; nothing when the answer may not be kept."""
+    if "no-store" in response.headers.get("cache-control", "").lower():
+        return {}
+    names = {"If-None-Match": "etag", "If-Modified-Since": "last-modified"}
+    found = {ours: response.headers.get(theirs) for ours, theirs in names.items()}
+    return {name: value for name, value in found.items() if value}
 
 
 async def _zip_start(chunks: AsyncIterator[bytes]) -> bytes:
@@ -99,7 +163,7 @@ async def _zip_start(chunks: AsyncIterator[bytes]) -> bytes:
     return start
 
 
-async def _chain(start: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _chain(start: bytes, chunks: AsyncIterator[bytes]) -> Chunks:
     yield start
     async for chunk in chunks:
         yield chunk

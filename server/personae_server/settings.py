@@ -1,7 +1,9 @@
 """Every setting of the server in one table: its flag, environment variable and help.
 
 ``Settings`` is what ``create_app`` takes. The flag of ``proxy_hosts`` is ``--proxy-hosts`` and
-its variable ``PERSONAE_PROXY_HOSTS``; a flag wins over the environment.
+its variable ``PERSONAE_PROXY_HOSTS``; a flag wins over the environment. The relay's key is no
+flag, since every user of a machine can read a process's arguments: it comes from the environment,
+or from the file that ``PERSONAE_RELAY_KEY_FILE`` names.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from limits import parse_many
 from personae.errors import UsageError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -43,34 +47,101 @@ def switch(text: str) -> bool:
     return values[text.lower()]
 
 
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"say {' or '.join(choices)}")
+        return text
+
+    return parse
+
+
+def existing_folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise ValueError("there is no such folder")
+    return Path(text)
+
+
+def rate(text: str) -> str:
+    parse_many(text)
+    return text
+
+
+def base_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ValueError("give an http(s) URL without a user name")
+    return text.rstrip("/")
+
+
 def option(default: Any, help: str, parse: Callable[[str], Any] = str) -> Any:
     return field(default=default, metadata={"help": help, "parse": parse})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the operator decides."""
+    """What the operator decides. Rates are written ``60/minute``, several with ``;`` between."""
 
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0 is every IPv4 interface")
     port: int = option(8000, "port to listen on; 0 takes a free one", int)
+    workers: int = option(1, "processes that serve", int)
+    grace: float = option(10.0, "seconds that streams may go on after a stop signal", float)
+    trusted_proxies: tuple[str, ...] = option(
+        (), "reverse proxies (addresses, networks) whose X-Forwarded headers count", words
+    )
+    log: str = option("text", "form of the log on stderr: text, or json", one_of("text", "json"))
+    metrics_port: int = option(0, "port of the Prometheus metrics; 0 turns them off", int)
+    metrics_host: str = option("127.0.0.1", "address the metrics listen on")
     name: str = option("Personae", "what this host calls itself in config.json")
-    characters: Path | None = option(None, "folder of character zips to offer", Path)  # noqa: RUF009
+    characters: Path | None = option(None, "folder of character zips to offer", existing_folder)  # noqa: RUF009
     frame_ancestors: tuple[str, ...] = option(
         ("'self'",), "origins that may frame the page, as in CSP frame-ancestors", words
     )
+    rate_store: str = option(
+        "memory://", "where rates are counted: memory://, or redis://HOST for all processes"
+    )
+
     proxy: bool = option(True, "fetch package zips that browsers may not fetch", switch)
     proxy_hosts: tuple[str, ...] = option(
-        (), "fetch from these hosts only; *.example.com is every name below it", words
+        (), "fetch packages from these hosts only; *.example.com is every name below", words
     )
-    proxy_ports: tuple[int, ...] = option((80, 443), "ports that may be fetched from", ports)
+    proxy_ports: tuple[int, ...] = option(
+        (80, 443), "ports that packages and pages may be fetched from", ports
+    )
     proxy_networks: tuple[Network, ...] = option(
         (), "non-public networks that may be fetched from all the same, as 10.1.0.0/16", networks
     )
+    proxy_rate: str = option("60/minute", "packages each client may fetch", rate)
+    cache: Path | None = option(None, "folder that keeps fetched packages", Path)  # noqa: RUF009
+    cache_mib: int = option(1024, "size the cache is held to, in MiB", int)
+
+    reader: bool = option(False, "let agents read web pages (studio.web.fetch)", switch)
+    reader_hosts: tuple[str, ...] = option((), "read pages of these hosts only", words)
+    reader_rate: str = option("30/minute", "pages each client may read", rate)
+
+    relay_url: str = option("", "base URL of the model service to relay to, with its /v1", base_url)
+    relay_key: str = option("", "key of the model service")
+    relay_models: tuple[str, ...] = option((), "models that may be used; * is every one", words)
+    relay_rate: str = option("20/minute", "model requests of each client", rate)
+    relay_tokens: str = option("1000000/day", "model tokens of each client", rate)
+    relay_streams: int = option(4, "model requests of one client at a time", int)
+    relay_sign_in: str = option("", "ASGI callable that names the user, as package.module:name")
+
     static: Path = option(STATIC, "folder of the player's files", Path)  # noqa: RUF009
+
+    def __post_init__(self) -> None:
+        if self.relay_url and not self.relay_models:
+            message = "The relay needs relay_models: name the models that may be used, or *."
+            raise UsageError("setting_missing", message)
+
+
+SECRET = "relay_key"  # noqa: S105 - the name of the one setting that is no flag
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     for each in _options():
+        if each.name == SECRET:
+            continue
         text = f"{each.metadata['help']}{_shown(each.default)} ({_variable(each.name)})"
         if each.metadata["parse"] is switch:
             parser.add_argument(_flag(each.name), action=argparse.BooleanOptionalAction, help=text)
@@ -84,6 +155,7 @@ def read_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
     Raises UsageError (``setting_invalid``) naming the flag or variable with an unusable value.
     """
     values: dict[str, Any] = {}
+    environment = _with_secret(environment)
     for each in _options():
         given, source = flags.get(each.name), _flag(each.name)
         if given is None:
@@ -93,6 +165,23 @@ def read_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         elif given:
             values[each.name] = _parsed(each.metadata["parse"], given, source)
     return Settings(**values)
+
+
+def as_environment(flags: Mapping[str, Any]) -> dict[str, str]:
+    """The given flags as variables, for worker processes to read."""
+    given = {each.name: flags.get(each.name) for each in _options()}
+    return {_variable(name): str(value) for name, value in given.items() if value is not None}
+
+
+def _with_secret(environment: Mapping[str, str]) -> Mapping[str, str]:
+    path = environment.get(_variable(SECRET) + "_FILE")
+    if not path:
+        return environment
+    try:
+        return {**environment, _variable(SECRET): Path(path).read_text("utf-8").strip()}
+    except OSError as error:
+        message = f"{_variable(SECRET)}_FILE is {path!r}: {error.strerror}"
+        raise UsageError("setting_invalid", message) from error
 
 
 def _options() -> list[dataclasses.Field[Any]]:
@@ -115,7 +204,7 @@ def _variable(name: str) -> str:
 
 
 def _shown(default: Any) -> str:
-    if default in (None, (), "", STATIC) or isinstance(default, bool):
+    if default in (None, (), "", 0, STATIC) or isinstance(default, bool):
         return ""
     shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
     return f" [{shown}]"

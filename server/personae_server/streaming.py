@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import suppress
 from typing import Any
 
 from starlette.types import Receive, Send
+
+Chunks = AsyncGenerator[bytes, None]
+"""A body that may have to be given up half-way: close it."""
 
 STALLED_CLIENT_SECONDS = 60.0
 

@@ -257,7 +257,7 @@ async def test_the_certificate_is_checked_against_the_name(
         fetcher = Fetcher(Guard(ports=(port,), networks=LOOPBACK), 5, verify=trust)
         got, code = b"", ""
         try:
-            async with fetcher.get(f"https://zips.test:{port}/", {}) as upstream:
+            async with fetcher.get(f"https://zips.test:{port}/", lambda _: {}) as upstream:
                 got = b"".join([chunk async for chunk in upstream.chunks(10**6)])
         except HttpError as error:
             code = error.code
@@ -274,7 +274,7 @@ async def test_a_redirect_from_https_to_http_is_refused(
     async with tls_upstream(authority, "zips.test", redirecting("http://zips.test/")) as port:
         fetcher = Fetcher(Guard(ports=(80, port), networks=LOOPBACK), 5, verify=trust)
         with pytest.raises(HttpError) as caught:
-            async with fetcher.get(f"https://zips.test:{port}/", {}):
+            async with fetcher.get(f"https://zips.test:{port}/", lambda _: {}):
                 pass
         await fetcher.close()
     assert caught.value.code == "redirect_invalid"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from personae.errors import UsageError
-from personae_server.settings import Settings, add_flags, read_settings
+from personae_server.settings import SECRET, Settings, add_flags, read_settings
 
 
 def parsed(*arguments: str, **environment: str) -> Settings:
@@ -41,17 +41,17 @@ def test_switches(arguments: list[str], environment: dict[str, str], proxy: bool
     assert parsed(*arguments, **environment).proxy is proxy
 
 
-def test_lists_take_commas_and_spaces() -> None:
+def test_lists_take_commas_and_spaces(tmp_path: Path) -> None:
     settings = parsed(
         "--proxy-hosts", "a.example, *.b.example", "--proxy-ports", "80 8080",
-        PERSONAE_PROXY_NETWORKS="10.0.0.0/8,fd00::/8", PERSONAE_CHARACTERS="zips",
+        PERSONAE_PROXY_NETWORKS="10.0.0.0/8,fd00::/8", PERSONAE_CHARACTERS=str(tmp_path),
     )  # fmt: skip
     assert settings.proxy_hosts == ("a.example", "*.b.example")
     assert settings.proxy_ports == (80, 8080)
     assert settings.proxy_networks == tuple(
         ipaddress.ip_network(network) for network in ("10.0.0.0/8", "fd00::/8")
     )
-    assert settings.characters == Path("zips")
+    assert settings.characters == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,9 @@ def test_help_explains_every_setting_and_names_its_variable(
     add_flags(parser)
     text = " ".join(parser.format_help().split())
     for each in dataclasses.fields(Settings):
+        if each.name == SECRET:
+            assert "relay-key" not in text
+            continue
         assert f"--{each.name.replace('_', '-')}" in text
         assert f"PERSONAE_{each.name.upper()}" in text
         assert each.metadata["help"] in text

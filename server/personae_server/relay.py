@@ -1,0 +1,255 @@
+"""``POST /v1/chat/completions`` and ``GET /v1/models``: the host's own model access.
+
+Invariants: the operator's key goes to the model service and nowhere else; a streamed event is
+passed on the moment it is whole; a client that leaves ends the request upstream; every token
+is counted against whoever asked, also when the answer breaks off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+from limits.aio.storage import Storage
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from personae_server import __version__, metrics, upstream_errors
+from personae_server.drain import Drain
+from personae_server.errors import HttpError
+from personae_server.proxy import refuse_cross_site
+from personae_server.rates import Budget, Places, Rate
+from personae_server.settings import Settings
+from personae_server.signin import by_address, sign_in_with
+from personae_server.sse import events
+from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
+from personae_server.usage import Meter
+
+MAX_REQUEST = 8 * 2**20
+MAX_REPLY = 16 * 2**20
+SILENT_SECONDS = 300.0
+"""How long a model may think without a byte."""
+MODELS_SECONDS = 60.0
+JSON = "application/json"
+_STREAM_HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    # nginx holds streams back otherwise.
+    "X-Accel-Buffering": "no",
+}
+
+log = logging.getLogger(__name__)
+
+
+class Relay:
+    """The two endpoints. Close it with ``close``."""
+
+    def __init__(self, settings: Settings, store: Storage, drain: Drain) -> None:
+        self.models = settings.relay_models
+        self.key = settings.relay_key
+        self.drain = drain
+        self.rate = Rate(store, "relay", settings.relay_rate)
+        self.budget = Budget(store, "relay_tokens", settings.relay_tokens)
+        self.places = Places(settings.relay_streams)
+        hook = settings.relay_sign_in
+        self.sign_in = sign_in_with(hook) if hook else by_address
+        self._listed: tuple[float, list[dict[str, Any]]] = (0.0, [])
+        self._client = httpx.AsyncClient(
+            base_url=settings.relay_url,
+            headers={"User-Agent": f"personae/{__version__}"}
+            | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
+            timeout=httpx.Timeout(SILENT_SECONDS, connect=10.0, pool=None),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+        )
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/v1/chat/completions", _Endpoint(self.chat), methods=["POST"]),
+            Route("/v1/models", _Endpoint(self.list_models), methods=["GET"]),
+        ]
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def chat(self, scope: Scope, receive: Receive, send: Send) -> None:
+        user = await self.sign_in(scope, receive, send)
+        if user is None:
+            return
+        body = await _json_body(Request(scope, receive))
+        self._check_model(body.get("model"))
+        await self.rate.spend(user)
+        await self.budget.check(user)
+        with self.places.take(user):
+            await while_connected(receive, self._answer(body, user, scope, receive, send))
+
+    async def list_models(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The models that may be used, as far as the service lists them."""
+        if await self.sign_in(scope, receive, send) is None:
+            return
+        body = {"object": "list", "data": await self._allowed_models()}
+        await JSONResponse(body, headers={"Cache-Control": "no-store"})(scope, receive, send)
+
+    def _allows(self, model: object) -> bool:
+        return "*" in self.models or model in self.models
+
+    def _check_model(self, model: object) -> None:
+        if not isinstance(model, str) or not self._allows(model):
+            offered = ", ".join(name for name in self.models if name != "*")
+            hint = f" Use one of: {offered}." if offered else ""
+            raise HttpError(403, "model_not_allowed", f"This host does not offer that model.{hint}")
+
+    async def _answer(
+        self, body: dict[str, Any], user: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        wants_usage = _asks_for_usage(body)
+        content = json.dumps(body).encode()
+        meter = Meter(content)
+        try:
+            async with self._asked("POST", "/chat/completions", content) as response:
+                if response.status_code != 200:
+                    raise await upstream_errors.refusal(response, self.key)
+                if "text/event-stream" in response.headers.get("content-type", ""):
+                    await self._stream(response, meter, wants_usage, send)
+                else:
+                    content, reply = await self._whole(response)
+                    meter.reply(reply)
+                    answer = Response(content, 200, {"Cache-Control": "no-store"}, JSON)
+                    await answer(scope, receive, send)
+        except HttpError:
+            # Raised before the first byte of an answer only.
+            meter.refused = True
+            raise
+        finally:
+            await self._count(user, meter)
+
+    async def _count(self, user: str, meter: Meter) -> None:
+        tokens = meter.tokens
+        for kind, number in tokens.items():
+            metrics.TOKENS.labels(kind).inc(number)
+        if any(tokens.values()):
+            try:
+                await self.budget.spend(user, sum(tokens.values()))
+            except HttpError as error:
+                log.error("%d tokens were not counted: %s", sum(tokens.values()), error.code)
+
+    @asynccontextmanager
+    async def _asked(
+        self, method: str, path: str, content: bytes | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        headers = {"Content-Type": JSON} if content else {}
+        try:
+            async with self._client.stream(method, path, content=content, headers=headers) as got:
+                yield got
+        except httpx.HTTPError as error:
+            log.warning("the model service failed: %s", type(error).__name__)
+            raise upstream_errors.failure(error) from error
+
+    async def _stream(
+        self, response: httpx.Response, meter: Meter, wants_usage: bool, send: Send
+    ) -> None:
+        await send_start(send, 200, _STREAM_HEADERS)
+        async with aclosing(self._events(response, meter, wants_usage)) as passing:
+            try:
+                await send_chunks(send, passing)
+            except TimeoutError:
+                log.warning("a stream broke off: client_stalled")
+
+    async def _events(self, response: httpx.Response, meter: Meter, wants_usage: bool) -> Chunks:
+        """The service's events; a break becomes a last event, so that clients see why."""
+        try:
+            whole = events(response.aiter_bytes())
+            async with aclosing(self.drain.until_over(whole)) as passing:
+                async for event in passing:
+                    if not meter.event(event) or wants_usage:
+                        yield upstream_errors.without(self.key, event)
+            return
+        except httpx.HTTPError as failed:
+            error = upstream_errors.failure(failed)
+        except HttpError as stopped:
+            error = stopped
+        metrics.ERRORS.labels("/v1/chat/completions", error.code).inc()
+        log.warning("a stream broke off: %s", error.code)
+        told = {"error": {"code": error.code, "message": error.message}}
+        yield b"\n\ndata: " + json.dumps(told).encode() + b"\n\n"
+
+    async def _whole(self, response: httpx.Response) -> tuple[bytes, dict[str, Any]]:
+        """The JSON object of a complete answer, as it came and parsed."""
+        body = await upstream_errors.limited_body(response, MAX_REPLY)
+        body = upstream_errors.without(self.key, body)
+        try:
+            reply = json.loads(body)
+        except (ValueError, RecursionError):
+            reply = None
+        if response.status_code != 200 or not isinstance(reply, dict):
+            raise HttpError(502, "upstream_failed", "The model service sent no JSON object.")
+        return body, reply
+
+    async def _allowed_models(self) -> list[dict[str, Any]]:
+        until, listed = self._listed
+        if time.monotonic() >= until:
+            listed = await self._service_models()
+            self._listed = (time.monotonic() + MODELS_SECONDS, listed)
+        return listed
+
+    async def _service_models(self) -> list[dict[str, Any]]:
+        """What the service lists; where it has no list, the names the operator gave."""
+        try:
+            async with asyncio.timeout(10), self._asked("GET", "/models") as response:
+                found = (await self._whole(response))[1].get("data")
+        except (HttpError, TimeoutError):
+            found = None
+        if isinstance(found, list):
+            allowed = [m for m in found if isinstance(m, dict) and self._allows(m.get("id"))]
+            if allowed:
+                return allowed
+        names = [name for name in self.models if name != "*"]
+        return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in names]
+
+
+class _Endpoint:
+    """A method of Relay as an ASGI app, for this site's own pages and API clients only."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refuse_cross_site(Request(scope))
+        await self.answer(scope, receive, send)
+
+
+async def _json_body(request: Request) -> dict[str, Any]:
+    """Raises HttpError: request_type (also what keeps other sites' forms out), request_invalid."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise HttpError(415, "request_type", "Send the request as application/json.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_REQUEST:
+            message = f"The request is over {MAX_REQUEST // 2**20} MiB."
+            raise HttpError(413, "request_too_large", message)
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise HttpError(400, "request_invalid", "The request has to be a JSON object.")
+    return parsed
+
+
+def _asks_for_usage(body: dict[str, Any]) -> bool:
+    """Whether the client wants the usage of its stream; makes ``body`` ask for it in any case."""
+    if not body.get("stream"):
+        return True
+    options = body.get("stream_options")
+    options = options if isinstance(options, dict) else {}
+    body["stream_options"] = {**options, "include_usage": True}
+    return bool(options.get("include_usage"))
