@@ -341,6 +341,7 @@ class World:
     def __init__(
         self, agents: Mapping[str, Mapping[str, Callable[..., Any]]] | None = None
     ) -> None:
+        self.players = 0
         self.storage = FakeStorage()
         self.clock = FakeClock()
         self.notifier = FakeNotifier()

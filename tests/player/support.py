@@ -77,13 +77,15 @@ def make_player(world: World, source: Any, **settings: Any) -> CharacterPlayer:
 @asynccontextmanager
 async def playing(world: World, source: Any, **settings: Any) -> AsyncIterator[CharacterPlayer]:
     """A ready player; disposed of at the end."""
+    world.players += 1
     player = make_player(world, source, **settings)
     await player.ready()
     try:
         yield player
     finally:
         await player.dispose()
-        assert world.sandbox.open_workers == 0, "a worker was left behind"
+        world.players -= 1
+        assert world.players or world.sandbox.open_workers == 0, "a worker was left behind"
 
 
 def heard(player: CharacterPlayer, event: str) -> list[Any]:
@@ -97,23 +99,11 @@ def roles(player: CharacterPlayer) -> list[tuple[str, str]]:
     return [(entry.role, entry.content) for entry in player.entries]
 
 
-def kill(world: World, player: CharacterPlayer) -> None:
-    """The tab is gone: nothing of the player runs any more, its locks are free."""
-    import asyncio
-
-    for task in asyncio.all_tasks():
-        if task is not asyncio.current_task():
-            task.cancel()
-    world.locks.held.clear()
-    world.sandbox.open_workers = 0
-
-
 __all__ = [
     "World",
     "agent",
     "breathe",
     "heard",
-    "kill",
     "make_player",
     "package",
     "playing",

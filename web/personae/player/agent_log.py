@@ -8,10 +8,12 @@ the newest ``MOST`` of each agent.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.player.journal import Changed, Journal
 from personae.player.records import dumps, loads
@@ -28,13 +30,8 @@ class AgentLog:
         self._changed = changed
         self._lines: dict[str, deque[dict[str, Any]]] = {}
         self._next: dict[str, int] = {}
-
-    def restore(self, records: Iterable[Record]) -> None:
-        """Takes over stored records, keyed (conversation, agent, "log", number)."""
-        for record in records:
-            agent_id, number = str(record.key[1]), int(record.key[3])
-            self._of(agent_id).append(loads(record.value))
-            self._next[agent_id] = number + 1
+        for record in journal.log_records:
+            self._restore(record)
 
     def lines(self, agent_id: str) -> list[dict[str, Any]]:
         """Copies of the agent's records, oldest first."""
@@ -64,6 +61,12 @@ class AgentLog:
                 "milliseconds": round(milliseconds, 1),
             }
             self.add(program, "call", function, **facts)
+
+    def _restore(self, record: Record) -> None:
+        agent_id, number = str(record.key[1]), int(record.key[3])
+        self._next[agent_id] = number + 1
+        with contextlib.suppress(StorageError):
+            self._of(agent_id).append(loads(record.value))
 
     def _of(self, agent_id: str) -> deque[dict[str, Any]]:
         return self._lines.setdefault(agent_id, deque(maxlen=MOST))

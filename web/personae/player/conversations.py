@@ -14,7 +14,6 @@ from personae.conversation.codec import entry_from_json
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
-from personae.player.agent_log import AgentLog
 from personae.player.journal import Changed, Journal
 from personae.player.process import StoreText
 from personae.player.records import (
@@ -89,11 +88,8 @@ class Conversations:
             head.next_entry = max(head.next_entry, int(digits) + 1 if digits.isdecimal() else 0)
         journal = self._journal(head, readable)
         self._take_stores(journal, stores)
+        journal.log_records = [record for record in stores if len(record.key) == 4]
         return journal
-
-    async def restore_log(self, conversation_id: str, log: AgentLog) -> None:
-        records = await self._storage.read("stores", (conversation_id,))
-        log.restore(record for record in records if len(record.key) == 4)
 
     async def head(self, conversation_id: str) -> Head:
         found = await self._storage.read("conversations", (self.character_id, conversation_id))

@@ -18,7 +18,7 @@ from personae.llm.unicode import well_formed
 from personae.player.process import StoreText
 from personae.player.records import Head, PendingEdit, put_entry, put_head, put_store
 from personae.player.saver import Saver
-from personae.ports import Clock, Delete, Key, Put, Table
+from personae.ports import Clock, Delete, Key, Put, Record, Table
 
 TITLE_LENGTH = 60
 """Code points."""
@@ -42,6 +42,8 @@ class Journal:
         self.stores = stores
         self.broken_stores: set[str] = set()
         """Agents whose stored data cannot be read: they are not called, it is not replaced."""
+        self.log_records: list[Record] = []
+        """What was stored of the agents' logs (``agent_log.py``)."""
         self._saver = saver
         self._clock = clock
         self._changed = changed

@@ -136,7 +136,6 @@ class Openings:
     async def _make(self, journal: Journal) -> Session:
         lease = await self._environment.lock(self._conversations.lock_name(journal.id))
         session = Session(self._services, journal, lease)
-        await self._conversations.restore_log(journal.id, session.log)
         if lease is not None:
             await repair(journal)
         return session
@@ -161,9 +160,12 @@ class Openings:
             if lease is None:
                 continue
             lease.release()
-            if not session.left:
-                await self.open(session.journal.id)
-            return
+            try:
+                if not session.left:
+                    await self.open(session.journal.id)
+                return
+            except PersonaeError as error:
+                self._events.emit("error", error)
 
     async def _close(self, session: Session) -> None:
         async with session.gate:

@@ -47,7 +47,10 @@ _CODES = {
     "too_large": "agent_too_large",
     "missing": "agent_function_missing",
     "load": "agent_load_failed",
+    "crash": "agent_crashed",
 }
+# After these the interpreter is as good as before; after any other failure it is replaced.
+_HARMLESS = ("agent_threw", "agent_function_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class AgentProcess:
                 return await self._run(function, arguments, context, store, verbatim, deadline)
             except AgentError as error:
                 self._held = None
-                if error.code not in ("agent_threw", "agent_bad_value", "agent_function_missing"):
+                if error.code not in _HARMLESS:
                     self._end()
                 raise
             except asyncio.CancelledError:

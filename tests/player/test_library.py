@@ -1,0 +1,127 @@
+"""Loaded characters are kept with their files and open again."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+from personae.errors import PackageError, StorageError, UsageError
+from personae.player.library import Library
+
+from tests.fakes import FakeClock, FakeStorage
+
+AGENT = """/**
+ * @agent a.dice
+ * @tool roll
+ */
+export function onToolCall() { return "4"; }
+"""
+
+
+def files(name="Ada", **more):
+    texts = {
+        "config.json": json.dumps({"name": name, "agents": ["a.dice"]}),
+        "instructions.txt": "You are Ada.",
+        "description.txt": "A mathematician.",
+        "agents/a.dice.js": AGENT,
+        **more,
+    }
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def zipped(contents, folder=""):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, data in contents.items():
+            archive.writestr(folder + path, data)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def storage():
+    return FakeStorage()
+
+
+@pytest.fixture
+def library(storage):
+    return Library(storage, FakeClock())
+
+
+async def test_a_zip_is_kept_and_opens_as_the_same_package(library):
+    identity = await library.save(zipped(files(), "ada/"), "https://x.test/ada.zip")
+    [listed] = await library.list()
+    assert listed["id"] == identity
+    assert (listed["name"], listed["description"]) == ("Ada", "A mathematician.")
+    assert listed["source"] == "https://x.test/ada.zip"
+    assert listed["size"] == sum(map(len, files().values()))
+    assert "files" not in listed
+    package = await library.open(identity)
+    assert package.name == "Ada"
+    assert package.digest == listed["digest"]
+    assert [program.agent_id for program in package.agents] == ["a.dice"]
+
+
+async def test_a_link_is_one_character_whatever_its_version_contents_without_one_are_another(
+    library,
+):
+    one = await library.save(files(), "https://x.test/ada.zip")
+    assert await library.save(files("Ada 2"), "https://x.test/ada.zip") == one
+    assert [item["name"] for item in await library.list()] == ["Ada 2"]
+    loose = await library.save(files())
+    assert loose != one
+    assert await library.save(zipped(files())) == loose
+
+
+async def test_the_same_content_is_stored_once_and_goes_with_its_last_character(library, storage):
+    one = await library.save(files(), "https://x.test/1.zip")
+    two = await library.save(files("Bea"), "https://x.test/2.zip")
+    assert len(storage.tables["files"]) == len(files()) + 1
+    await library.remove(one)
+    assert len(storage.tables["files"]) == len(files())
+    assert (await library.open(two)).name == "Bea"
+    await library.remove(two)
+    assert storage.tables["files"] == {}
+    assert await library.list() == []
+
+
+async def test_an_update_drops_the_files_that_only_the_old_version_had(library, storage):
+    await library.save(files(**{"context/old.txt": "old"}), "https://x.test/1.zip")
+    await library.save(files(**{"context/new.txt": "new"}), "https://x.test/1.zip")
+    assert b"old" not in storage.tables["files"].values()
+    assert b"new" in storage.tables["files"].values()
+
+
+async def test_the_last_opened_is_listed_first(library):
+    clock = library._clock
+    one = await library.save(files(), "https://x.test/1.zip")
+    clock.time += 10
+    two = await library.save(files("Bea"), "https://x.test/2.zip")
+    assert [item["id"] for item in await library.list()] == [two, one]
+    clock.time += 10
+    await library.open(one)
+    assert [item["id"] for item in await library.list()] == [one, two]
+
+
+async def test_what_cannot_be_played_is_not_kept(library, storage):
+    with pytest.raises(PackageError):
+        await library.save({"config.json": b"{"})
+    assert storage.commits == []
+
+
+async def test_a_record_and_its_files_are_one_transaction(library, storage):
+    await library.save(files())
+    assert len(storage.commits) == 1
+
+
+async def test_unknown_and_incomplete_characters(library, storage):
+    with pytest.raises(UsageError) as caught:
+        await library.open("nobody")
+    assert caught.value.code == "unknown_character"
+    identity = await library.save(files())
+    storage.tables["files"].popitem()
+    with pytest.raises(StorageError) as missing:
+        await library.open(identity)
+    assert missing.value.code == "file_missing"
+    await library.remove("nobody")

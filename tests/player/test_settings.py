@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from personae.errors import UsageError
+from personae.player.settings import Limits, Settings
+
+from tests.player.support import World, make_player, package, playing
+
+
+def test_the_rehearsal_model_is_the_default():
+    assert Settings().model == "rehearsal"
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (None, Limits(32_000, 1_000_000)),
+        ({"response": 5}, Limits(5, 1_000_000)),
+        ({"conversation": 0}, Limits(32_000, 0)),
+    ],
+)
+def test_limits(limits, expected):
+    assert Settings().changed({"limits": limits}).limits == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"apikey": "x"}, "unknown_setting"),
+        ({"limits": {"day": 1}}, "unknown_setting"),
+        ({"limits": {"response": -1}}, "bad_setting"),
+        ({"limits": {"response": True}}, "bad_setting"),
+        ({"limits": {"response": "many"}}, "bad_setting"),
+    ],
+)
+def test_what_is_wrong_is_refused(changes, code):
+    with pytest.raises(UsageError) as caught:
+        Settings().changed(changes)
+    assert caught.value.code == code
+
+
+def test_the_worker_model_falls_back_to_the_main_one():
+    assert Settings(model="big").model_for("worker") == "big"
+    assert Settings(model="big", worker_model="small").model_for("worker") == "small"
+    assert Settings(model="big", worker_model="small").model_for("main") == "big"
+
+
+async def test_new_settings_take_effect_with_the_next_request():
+    world = World()
+    world.transport.says("One")
+    world.transport.says("Two")
+    async with playing(world, package()) as player:
+        await player.send("1")
+        player.configure(model="bigger", temperature=0.3, top_p=0.8, max_tokens=99)
+        await player.send("2")
+    sent = world.transport.bodies[1]
+    assert (sent["model"], sent["temperature"], sent["top_p"], sent["max_tokens"]) == (
+        "bigger",
+        0.3,
+        0.8,
+        99,
+    )
+    assert "temperature" not in world.transport.bodies[0]
+
+
+async def test_the_rehearsal_model_plays_without_a_provider():
+    world = World()
+    player = make_player(world, package(), base_url="", api_key="", model="rehearsal")
+    await player.ready()
+    import asyncio
+
+    sending = asyncio.ensure_future(player.send("Hello"))
+    while not sending.done():
+        await world.clock.advance(20)
+    assert "Hello" in (await sending)["content"]
+    assert world.transport.bodies == []
+    await player.dispose()
+
+
+def test_an_unknown_storage_is_refused():
+    with pytest.raises(UsageError):
+        make_player(World(), package(), storage="cloud")
