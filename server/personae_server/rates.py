@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from limits import RateLimitItem, parse_many
 from limits.aio.storage import Storage
@@ -39,8 +40,10 @@ def client_of(scope: Scope) -> str:
 
 def open_store(url: str) -> Storage:
     """Raises UsageError (``rate_store``) for a URL that names no store."""
+    waiting: Any = {"socket_timeout": 2, "socket_connect_timeout": 2}
+    options: Any = {} if url.startswith("memory:") else {"implementation": "redispy", **waiting}
     try:
-        store = storage_from_string(f"async+{url}", implementation="redispy", wrap_exceptions=True)
+        store = storage_from_string(f"async+{url}", wrap_exceptions=True, **options)
     except (ConfigurationError, ValueError) as error:
         message = f"rate_store is {url!r}: {error}. Redis needs `pip install 'personae[redis]'`."
         raise UsageError("rate_store", message) from error

@@ -16,6 +16,7 @@ def static(tmp_path: Path) -> Path:
     texts = {
         "index.html": "<!doctype html><title>Player</title>" + "x" * 400,
         "frame.html": "<!doctype html><title>Frame</title>",
+        "assets/sandbox-0a1b/frame.html": "<!doctype html><title>Frame</title>",
         "character-player.js": "export const CharacterPlayer = 1;",
         "assets/core-0a1b/core.mjs": "export default 1;" * 50,
         "assets/core-0a1b/core.wasm": "\0asm" * 100,

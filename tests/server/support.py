@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 
 import httpx
 import uvicorn
@@ -115,3 +121,28 @@ def code_of(response: httpx.Response) -> str:
     error = response.json()["error"]
     assert set(error) == {"code", "message"}
     return str(error["code"])
+
+
+@contextmanager
+def personae(
+    static: Path, *arguments: str, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The command in a process of its own: the URL it prints, and the process.
+
+    At the end it has to stop by itself, on SIGTERM. Its log is ``log`` in the folder of ``static``.
+    """
+    program = [sys.executable, "-m", "personae_server", *arguments]
+    variables = {"PERSONAE_STATIC": str(static), "PERSONAE_PORT": "0", **environment}
+    with (static.parent / "log").open("w") as log:
+        process = subprocess.Popen(
+            program, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    try:
+        assert process.stdout
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found, (static.parent / "log").read_text()
+        yield found[0], process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) in (0, -signal.SIGTERM)
+        process.stdout.close()

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
 import sys
 import tomllib
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -18,6 +12,8 @@ import personae_server
 import pytest
 from personae.package.model import Problem
 from personae_server import cli, settings
+
+from tests.server.support import personae
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -76,33 +72,16 @@ def test_check_and_pack_report_every_problem(
     assert capsys.readouterr().out == line * 2
 
 
-@contextmanager
-def personae(static: Path, *arguments: str, **environment: str) -> Iterator[str]:
-    """The command in a process of its own; yields the URL it prints."""
-    program = [sys.executable, "-m", "personae_server", *arguments]
-    environment = {**os.environ, "PERSONAE_STATIC": str(static), **environment}
-    process = subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout
-        found = re.search(r"http://\S+", process.stdout.readline())
-        assert found
-        yield found[0]
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) in (0, -signal.SIGTERM)
-        process.stdout.close()
-
-
 @pytest.mark.parametrize("command", [[], ["serve"]])
 def test_serving(static: Path, command: list[str]) -> None:
-    with personae(static, *command, "--port", "0", PERSONAE_NAME="Stage") as url:
+    with personae(static, *command, PERSONAE_NAME="Stage") as (url, _):
         assert httpx.get(url).text.startswith("<!doctype html>")
         assert httpx.get(f"{url}config.json").json()["name"] == "Stage"
         assert "server" not in httpx.get(f"{url}healthz").headers
 
 
 def test_a_taken_port_says_what_to_do(static: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with personae(static, "--port", "0") as url:
+    with personae(static) as (url, _):
         port = url.rstrip("/").rpartition(":")[2]
         assert cli.main(["--port", port, "--static", str(static)]) == 1
     assert "try another --port" in capsys.readouterr().err

@@ -36,9 +36,12 @@ async def test_the_page_runs_only_its_own_scripts(static: Path) -> None:
     assert headers["cross-origin-opener-policy"] == "same-origin"
 
 
-async def test_the_frame_keeps_its_own_policy_and_can_be_embedded(static: Path) -> None:
+@pytest.mark.parametrize("path", ["/frame.html", "/assets/sandbox-0a1b/frame.html"])
+async def test_the_frame_keeps_its_own_policy_and_can_be_embedded(static: Path, path: str) -> None:
     async with client_of(Settings(static=static)) as client:
-        headers = (await client.get("/frame.html")).headers
+        answer = await client.get(path)
+    headers = answer.headers
+    assert answer.status_code == 200
     assert headers["content-security-policy"] == "sandbox allow-scripts"
     assert headers["access-control-allow-origin"] == "*"
     assert headers["cross-origin-resource-policy"] == "cross-origin"
