@@ -12,7 +12,7 @@ import json
 import pytest
 from personae.conversation.repair import unanswered
 
-from tests.fakes import World, breathe
+from tests.fakes import FakeSandbox, World, breathe
 from tests.player.support import agent, make_player, package, playing, roles
 
 
@@ -62,6 +62,7 @@ def kill(world: World) -> None:
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
     world.locks.held.clear()
+    world.sandbox = FakeSandbox(world.sandbox.agents)
 
 
 async def killed_at(world: World, commit: int, work) -> bool:

@@ -145,6 +145,7 @@ def household(meta=None, answers=None, **sub):
         "s.keeper",
         "keeper",
         apis=MODEL,
+        config={"meta": {"name": "keeper"}, "promptBody": "Prompt body"},
         sub_agent=SubAgent(meta or {"name": "keeper"}, "Prompt body", **granted),
     )
     return world, package(keeper, agent("s.eyes", LOOK))

@@ -176,15 +176,8 @@ class Agents:
             "conversationLength": len(self._journal.entries),
             "characterName": self._package.name,
             "agentId": program.agent_id,
-            "config": context_config(program),
+            "config": dict(program.config),
         }
         if invocation.number is not None:
             context["toolCallId"] = invocation.number
         return context
-
-
-def context_config(program: AgentProgram) -> dict[str, Any]:
-    """``context.config``: the composed entry, or a sub-agent's meta and prompt body."""
-    if program.sub_agent is not None:
-        return {"meta": dict(program.sub_agent.meta), "promptBody": program.sub_agent.body}
-    return dict(program.config)
