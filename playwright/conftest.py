@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import ConsoleMessage, Page
 
 from tests.provider.fixtures import provider, running_provider
+from tests.provider.server import ModelProvider
 
 __all__ = ["provider", "running_provider"]
 
@@ -59,9 +60,10 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
 
 
 @pytest.fixture(scope="session")
-def player_url(serve: Callable[..., str]) -> str:
+def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> str:
     """The player as `personae` serves it, allowed to fetch packages from loopback."""
-    return serve("--proxy-networks", "127.0.0.0/8")
+    port = running_provider.url.rpartition(":")[2]
+    return serve("--proxy-networks", "127.0.0.0/8", "--proxy-ports", f"80,443,{port}")
 
 
 @pytest.fixture

@@ -16,26 +16,46 @@ function show(label) {
   if (target) target.textContent = label;
 }
 
-/** Counts the bytes of every asset that arrives until Python takes over. */
-function countBytes() {
+/** Passes a body on, counting it; tells when it breaks off. */
+function counted(body, url, count) {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        count(value.byteLength);
+        controller.enqueue(value);
+      } catch (error) {
+        fail(`${url} broke off: ${error.message}.`);
+        controller.error(error);
+      }
+    },
+  });
+}
+
+/** Watches every asset that arrives until Python takes over; returns what ends the watch. */
+function watchAssets() {
   const plain = globalThis.fetch;
   let received = 0;
+  const count = (bytes) => {
+    received += bytes;
+    const bar = element("boot-bar");
+    if (bar) bar.value = Math.min(1, received / bootBytes);
+  };
   globalThis.fetch = async (resource, options) => {
-    const response = await plain(resource, options);
-    const url = typeof resource === "string" ? resource : (resource.url ?? String(resource));
-    if (!new URL(url, root).href.startsWith(root) || !response.ok || !response.body) return response;
-    const counter = new TransformStream({
-      transform(chunk, controller) {
-        received += chunk.byteLength;
-        const bar = element("boot-bar");
-        if (bar) bar.value = Math.min(1, received / bootBytes);
-        controller.enqueue(chunk);
-      },
+    const { href } = new URL(resource.url ?? resource, document.baseURI);
+    if (!href.startsWith(root)) return plain(resource, options);
+    const response = await plain(resource, options).catch((error) => {
+      fail(`${href} could not be loaded: ${error.message}.`);
+      throw error;
     });
-    const counted = new Response(response.body.pipeThrough(counter), response);
-    // Pyodide resolves nothing against it, but a Response made here would have no URL.
-    Object.defineProperty(counted, "url", { value: response.url });
-    return counted;
+    if (!response.ok) fail(`${href} could not be loaded: HTTP ${response.status}.`);
+    if (!response.ok || !response.body) return response;
+    const watched = new Response(counted(response.body, href, count), response);
+    // A Response made here has no URL of its own, and Pyodide resolves against it.
+    Object.defineProperty(watched, "url", { value: response.url });
+    return watched;
   };
   return () => (globalThis.fetch = plain);
 }
@@ -49,9 +69,9 @@ function fail(reason) {
 }
 
 function start() {
-  const stopCounting = countBytes();
+  const stopWatching = watchAssets();
   addEventListener("py:progress", ({ detail }) => detail in PHASES && show(PHASES[detail]));
-  addEventListener("personae:started", stopCounting, { once: true });
+  addEventListener("personae:started", stopWatching, { once: true });
   addEventListener("unhandledrejection", ({ reason }) => {
     if (document.documentElement.dataset.started === undefined)
       fail(`The start failed: ${reason?.message ?? reason}.`);

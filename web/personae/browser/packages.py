@@ -96,8 +96,8 @@ def refused(url: str, reason: str, *, proxy: bool) -> PackageError:
     remedy = (
         "Check the link, or download the file and open it here."
         if proxy
-        else "The server may not allow other pages to read it (CORS): download the file and open it "
-        "here."
+        else "The server may not allow other pages to read it (CORS): download the file and "
+        "open it here."
     )
     return PackageError(
         "package_unreachable", f"{url} could not be loaded ({reason}). {remedy}", url=url
