@@ -115,15 +115,15 @@ async def test_log_is_an_entry_that_survives_and_is_never_sent():
         assert next(e for e in again.entries if e.role == "log").agent_id == "a"
 
 
-async def test_toast_is_shown_and_leaves_no_entry():
-    world = World({"a": {"onLoad": lambda store, studio, context: studio.notice("toast", "Hi!")}})
+async def test_toast_is_an_event_and_leaves_no_entry():
+    world = World({"a": {"onToolCall": lambda *call: call[-2].notice("toast", "Hi!")}})
+    world.transport.calls(("act", {}))
     world.transport.says("Hello.")
-    async with playing(world, package(agent("a", preload=True))) as player:
-        await player.send("Hello")
+    async with playing(world, package(agent("a", "act"))) as player:
         toasts = heard(player, "agentToast")
-        assert world.notifier.of("toast") == ["Hi!", "Hi!"]
-        assert [role for role, _ in roles(player)] == ["user", "assistant"]
-        assert toasts == []
+        await player.send("Hello")
+        assert toasts == ["Hi!"]
+        assert [role for role, _ in roles(player)] == ["user", "assistant", "tool", "assistant"]
 
 
 async def test_console_output_goes_to_the_agents_log():

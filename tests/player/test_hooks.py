@@ -256,7 +256,7 @@ async def test_a_hook_that_fails_or_hangs_is_logged_and_the_next_one_runs():
         assert (await sending)["content"] == "Hi"
         assert await player.agent_store("a") == {}
         assert [error.detail["agentId"] for error in errors] == ["a", "b"]
-        assert player.agent_log("b")[0]["text"].startswith("beforeResponse")
+        assert player.agent_log("b")[0]["text"].startswith("onBeforeResponse")
     assert ran == ["c"]
 
 

@@ -208,12 +208,15 @@ async def test_no_response_when_the_user_left_while_the_hooks_ran():
         assert (await player.agent_store("a"))["deletedToolCallIds"] == [1], "told later"
 
 
-async def test_a_hook_of_an_edit_is_deadlined_and_the_edit_stands():
+@pytest.mark.parametrize("apis", [(), ("studio.model",)])
+async def test_a_hook_of_an_edit_has_eight_seconds_and_the_edit_stands(apis):
     async def hang(event, store, studio, context):
         await asyncio.sleep(3600)
 
     world = World({"a": {"onToolCall": lambda *_: "x", "onAfterUserEdit": hang}})
-    async with playing(world, CHARACTER) as player:
+    async with playing(
+        world, package(agent("a", "act", hooks=("afterUserEdit",), apis=apis))
+    ) as player:
         await talked(world, player, 1)
         clearing = asyncio.ensure_future(player.clear())
         await world.clock.advance(8_000)

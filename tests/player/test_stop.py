@@ -136,7 +136,6 @@ async def test_leaving_the_conversation_stops_the_response_and_keeps_it():
         await player.new_conversation()
         assert (await sending)["stopped"] is True
         assert roles(player) == []
-        await breathe()
         await player.load_conversation(left)
         assert roles(player) == [("user", "Hello"), ("assistant", "Half")]
         assert not player.read_only
@@ -147,3 +146,20 @@ async def test_an_empty_message_is_not_sent():
         with pytest.raises(UsageError) as caught:
             await player.send("  \n")
         assert caught.value.code == "empty_message"
+
+
+async def test_a_conversation_that_was_just_left_can_be_deleted_at_once():
+    async def slow(event, store, studio, context):
+        await asyncio.sleep(3600)
+
+    world, gate = World({"a": {"onAfterResponse": slow}}), asyncio.Event()
+    world.transport.says("Half", gate)
+    async with playing(world, package(agent("a", hooks=("afterResponse",)))) as player:
+        sending = await started(player)
+        left = player.conversation_id
+        await player.new_conversation()
+        await breathe()
+        assert not sending.done(), "its hook still runs"
+        await player.delete_conversation(left)
+        assert (await sending)["stopped"] is True
+        assert not any(left in key for key in world.storage.tables["entries"])

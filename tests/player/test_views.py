@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -116,6 +117,7 @@ async def test_before_ready_and_after_dispose_everything_says_so():
             use()
         assert caught.value.code == "not_ready"
     player.stop()
+    assert (player.turn["state"], player.entries, player.read_only) == ("loading", [], False)
     await player.ready()
     await player.dispose()
     await player.dispose()
@@ -136,3 +138,23 @@ async def test_two_players_share_nothing():
         await one.send("Hello")
         assert two.entries == []
         assert await two.agent_store("a") == {}
+
+
+async def test_a_player_can_be_disposed_of_while_it_loads():
+    world = World()
+    player = make_player(world, package())
+    loading = asyncio.ensure_future(player.ready())
+    await asyncio.sleep(0)
+    await player.dispose()
+    with pytest.raises(asyncio.CancelledError):
+        await loading
+    assert world.locks.held == set()
+
+
+async def test_the_preview_shows_what_a_command_changed():
+    functions = {"onLoad": lambda store, *_: store.get("n"), "add": lambda a, s, *_: s.update(n=a)}
+    character = package(agent("a", preload=True, commands={"note": "add"}))
+    async with playing(World({"a": functions}), character) as player:
+        await player.run_command("note", "milk")
+        preview = await player.prompt_preview()
+    assert preview["messages"][-1] == {"role": "user", "content": "milk", "isFile": True}

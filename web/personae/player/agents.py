@@ -10,7 +10,8 @@ staged, and stored with what the caller saves next.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -76,7 +77,8 @@ class Agents:
 
     async def exports(self, program: AgentProgram, function: str) -> bool:
         """Whether the agent exports the function; starts it. Raises AgentError."""
-        return function in await self._process(program).start()
+        with self._logging(program, "start"):
+            return function in await self._process(program).start()
 
     async def call(
         self,
@@ -86,10 +88,15 @@ class Agents:
         invocation: Invocation,
         *,
         verbatim: bool = False,
+        deadline: float | None = None,
     ) -> str | None:
-        """What the function returns. Raises AgentError; the caller saves the journal."""
+        """What the function returns. Raises AgentError; the caller saves the journal.
+
+        ``deadline`` in milliseconds lowers the agent's own.
+        """
         await self.begin(program)
-        return await self._run(program, function, arguments, invocation, verbatim)
+        with self._logging(program, function):
+            return await self._run(program, function, arguments, invocation, verbatim, deadline)
 
     async def begin(self, program: AgentProgram) -> None:
         """Creates the agent's store for this conversation if it has none, after its hook."""
@@ -112,9 +119,9 @@ class Agents:
         function = "onConversationStart"
         try:
             if await self.exports(program, function):
-                await self._run(program, function, [event], Invocation("hook"), False)
+                with self._logging(program, function):
+                    await self._run(program, function, [event], Invocation("hook"))
         except AgentError as error:
-            self._log.add(program, "error", error.message)
             self._failed(error)
 
     async def _run(
@@ -123,7 +130,8 @@ class Agents:
         function: str,
         arguments: Sequence[Any],
         invocation: Invocation,
-        verbatim: bool,
+        verbatim: bool = False,
+        deadline: float | None = None,
     ) -> str | None:
         agent_id = program.agent_id
         self._refuse(agent_id, invocation)
@@ -136,6 +144,7 @@ class Agents:
                     verbatim=verbatim,
                     context=self._context(program, invocation),
                     store=self._journal.stores[agent_id],
+                    deadline=deadline,
                 )
             finally:
                 del self._active[agent_id]
@@ -143,6 +152,17 @@ class Agents:
                 self._journal.put_store(agent_id, outcome.store)
             self._log.call(program, function, arguments, outcome.value, outcome.duration)
             return outcome.value
+
+    @contextmanager
+    def _logging(self, program: AgentProgram, function: str) -> Iterator[None]:
+        """Notes a failure in the agent's log, for its author."""
+        try:
+            yield
+        except AgentError as error:
+            if error.code != "agent_function_missing":
+                text = f"{function}: {error.message}"
+                self._log.add(program, "error", text, stack=error.detail.get("stack"))
+            raise
 
     def _refuse(self, agent_id: str, invocation: Invocation) -> None:
         if agent_id in invocation.chain:

@@ -64,7 +64,6 @@ class StudioBridge:
         """``kind``: toast, log (an audit entry of the conversation) or console."""
         session = self._session
         if kind == "toast":
-            session.environment.notifier.notify("toast", text)
             session.events.emit("agentToast", text)
         elif kind == "log":
             session.journal.append("log", text, agent_id=program.agent_id)

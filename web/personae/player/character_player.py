@@ -24,11 +24,13 @@ from personae.player.loading import Source, character_id, load_source
 from personae.player.models import Models
 from personae.player.opening import Openings
 from personae.player.registry import build_registry
-from personae.player.revise import answer, revise
+from personae.player.revise import answer, revise, settle
 from personae.player.saver import Saver
 from personae.player.session import Services, Session
 from personae.player.settings import Settings
 from personae.player.turn import run_turn
+
+LOADING = {"state": "loading", "detail": "", "seconds": None}
 
 
 class CharacterPlayer:
@@ -67,7 +69,7 @@ class CharacterPlayer:
     async def ready(self) -> None:
         """Loads the package and opens the newest conversation or a new one. Raises PackageError."""
         self._check_alive()
-        if self._loading is None or (self._loading.done() and self._open is None):
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.ensure_future(self._load())
         await asyncio.shield(self._loading)
 
@@ -163,7 +165,7 @@ class CharacterPlayer:
 
     def stop(self) -> None:
         """Stops what is under way and keeps what there is; harmless when nothing is."""
-        if self._open is not None:
+        if self._has_session:
             self._session.stop()
 
     async def new_conversation(self) -> str:
@@ -237,8 +239,11 @@ class CharacterPlayer:
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
-        await self._begun()
-        return views.prompt_preview(self._session)
+        session = self._session
+        if not session.read_only and not session.answering:
+            async with self._gate(session):
+                await settle(session)
+        return views.prompt_preview(session)
 
     def configure(self, **changes: Any) -> None:
         """Changes settings; the next request uses them. Raises UsageError."""
@@ -249,6 +254,9 @@ class CharacterPlayer:
         if self._disposed:
             return
         self._disposed = True
+        if self._loading is not None and not self._loading.done():
+            self._loading.cancel()
+            await asyncio.wait([self._loading])
         if self._open is not None:
             await self._open.close()
             await self._saver.close()
@@ -262,7 +270,8 @@ class CharacterPlayer:
 
     @property
     def entries(self) -> list[Entry]:
-        return self._session.journal.entries
+        """The open conversation, not a copy; empty while loading."""
+        return self._session.journal.entries if self._has_session else []
 
     @property
     def conversation_id(self) -> str:
@@ -275,12 +284,12 @@ class CharacterPlayer:
     @property
     def read_only(self) -> bool:
         """Whether another tab holds this conversation."""
-        return self._session.read_only
+        return self._has_session and self._session.read_only
 
     @property
     def turn(self) -> dict[str, Any]:
         """``{state, detail, seconds}``; see the ``change`` event."""
-        return dict(self._session.turn)
+        return dict(self._session.turn if self._has_session else LOADING)
 
     async def _load(self) -> None:
         environment = self._environment or await _browser(self._storage)
@@ -302,15 +311,18 @@ class CharacterPlayer:
             Models(environment.transport, environment.clock, lambda: self.settings),
             lambda: self.settings,
         )
-        opened = Openings(services, self._conversations, self._saver)
-        await opened.open_newest()
-        self._open = opened
+        self._open = Openings(services, self._conversations, self._saver)
+        await self._open.open_newest()
 
     @property
     def _opened(self) -> Openings:
         if self._open is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
         return self._open
+
+    @property
+    def _has_session(self) -> bool:
+        return self._open is not None and self._open.has_session
 
     @property
     def _session(self) -> Session:

@@ -11,9 +11,9 @@ from typing import Any
 
 from personae.errors import AgentError, PersonaeError
 from personae.package.model import AgentProgram, HookEvent
-from personae.player.agent_log import AgentLog
 from personae.player.agents import Agents, Invocation
 from personae.player.journal import Journal
+from personae.player.process import CALL_DEADLINE
 from personae.player.registry import Registry
 
 FUNCTIONS: dict[HookEvent, str] = {
@@ -31,13 +31,11 @@ class Hooks:
         registry: Registry,
         agents: Agents,
         journal: Journal,
-        log: AgentLog,
         failed: Callable[[PersonaeError], None],
     ) -> None:
         self._registry = registry
         self._agents = agents
         self._journal = journal
-        self._log = log
         self._failed = failed
 
     async def before_response(self, user_text: str, *, regenerate: bool) -> bool:
@@ -91,8 +89,11 @@ class Hooks:
         try:
             if not await self._agents.exports(program, function):
                 return False
-            await self._agents.call(program, function, [event], Invocation("hook"))
+            # An edit holds the user up, so its hooks get no two minutes.
+            deadline = CALL_DEADLINE if name == "afterUserEdit" else None
+            await self._agents.call(
+                program, function, [event], Invocation("hook"), deadline=deadline
+            )
         except AgentError as error:
-            self._log.add(program, "error", f"{name}: {error.message}")
             self._failed(error)
         return True

@@ -8,7 +8,7 @@ goes up (reference: Persistent storage; The context object, toolCallId).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from personae.conversation.edits import Edit
@@ -54,8 +54,10 @@ class Journal:
     def id(self) -> str:
         return self.head.id
 
-    def append(self, role: Role, content: str, **fields: Any) -> Entry:
-        """Adds an entry at the end."""
+    def append(
+        self, role: Role, content: str, *, stored_as: Mapping[str, Any] | None = None, **fields: Any
+    ) -> Entry:
+        """Adds an entry at the end; ``stored_as``: what differs in its record."""
         entry = Entry(
             id=entry_id(self.head.next_entry),
             role=role,
@@ -67,7 +69,7 @@ class Journal:
         self.entries.append(entry)
         if role == "user" and not self.head.named and not self.head.title:
             self.head.title = title_from(entry.content)
-        self._stage(put_entry(self.id, entry))
+        self._stage(put_entry(self.id, entry.with_(**(stored_as or {}))))
         self._touch()
         self._changed("entry", entry=entry, how="added")
         return entry

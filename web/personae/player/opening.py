@@ -38,6 +38,10 @@ class Openings:
         self._background: set[asyncio.Task[None]] = set()
 
     @property
+    def has_session(self) -> bool:
+        return self._session is not None
+
+    @property
     def session(self) -> Session:
         """The open session. Raises UsageError ``not_ready``."""
         if self._session is None:
@@ -63,6 +67,7 @@ class Openings:
 
     async def open(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError, StorageError; then nothing changes."""
+        await self._closed(conversation_id)
         await self._enter(await self._conversations.load(conversation_id))
 
     async def delete(self, conversation_id: str) -> None:
@@ -76,6 +81,7 @@ class Openings:
             await (self.open(others[0].id) if others else self.open_new())
             return
         await self._conversations.head(conversation_id)
+        await self._closed(conversation_id, at_once=True)
         async with self._held(conversation_id):
             await self._conversations.delete(conversation_id)
 
@@ -87,8 +93,17 @@ class Openings:
             session.journal.rename(title)
             await session.journal.save()
             return
+        await self._closed(conversation_id)
         async with self._held(conversation_id):
             await self._conversations.rename(conversation_id, title)
+
+    async def _closed(self, conversation_id: str, *, at_once: bool = False) -> None:
+        """Waits until a conversation that was left here is closed; ``at_once``: hooks are cut."""
+        for task, session in tuple(self._leaving.items()):
+            if session.journal.id == conversation_id:
+                if at_once:
+                    session.end()
+                await asyncio.wait([task])
 
     @asynccontextmanager
     async def _held(self, conversation_id: str) -> AsyncIterator[None]:

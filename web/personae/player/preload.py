@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from personae.errors import AgentError, PersonaeError
 from personae.package.model import AgentProgram
-from personae.player.agent_log import AgentLog
 from personae.player.agents import Agents, Invocation
 from personae.player.journal import Journal
 from personae.player.registry import Registry
@@ -23,13 +22,11 @@ class Preload:
         registry: Registry,
         agents: Agents,
         journal: Journal,
-        log: AgentLog,
         failed: Callable[[PersonaeError], None],
     ) -> None:
         self.programs = [p for p in registry.programs.values() if p.manifest.preload]
         self._agents = agents
         self._journal = journal
-        self._log = log
         self._failed = failed
         self.texts: tuple[str, ...] = ()
         """What the agents returned, in load order."""
@@ -52,8 +49,6 @@ class Preload:
         try:
             return await self._agents.call(program, "onLoad", [], Invocation("preload"))
         except AgentError as error:
-            if error.code == "agent_function_missing":
-                return None
-            self._log.add(program, "error", f"onLoad: {error.message}")
-            self._failed(error)
+            if error.code != "agent_function_missing":
+                self._failed(error)
             return None

@@ -81,7 +81,7 @@ class Session:
             StudioBridge(self),
             self._failed,
         )
-        shared = (self.registry, self.agents, journal, log, self._failed)
+        shared = (self.registry, self.agents, journal, self._failed)
         self.hooks = Hooks(*shared)
         self.preload = Preload(*shared)
         self.model_calls = ModelCalls(self.registry, self.agents, journal, self.meter, self.models)

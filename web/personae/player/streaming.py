@@ -104,9 +104,8 @@ class PartialReply:
     def _grew(self) -> None:
         if self._entry is None:
             self._entry = self._journal.append(
-                "assistant", "".join(self._text), stopped=True, model=self._model
+                "assistant", "".join(self._text), stored_as={"stopped": True}, model=self._model
             )
-            self._entry = self._current().with_(stopped=False)
         self._show.poke()
         self._save.poke()
 
