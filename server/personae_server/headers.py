@@ -40,7 +40,7 @@ def page_policy(frame_ancestors: Iterable[str]) -> str:
         "style-src": "'self'",
         "img-src": "'self' data: blob:",
         "font-src": "'self'",
-        "connect-src": "* http: https:",
+        "connect-src": "* http: https: data: blob:",
         "worker-src": "'self' blob:",
         "frame-src": "'self'",
         "manifest-src": "'self'",

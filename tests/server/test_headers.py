@@ -25,7 +25,7 @@ async def test_the_page_runs_only_its_own_scripts(static: Path) -> None:
     policy = directives(headers["content-security-policy"])
     assert policy["default-src"] == ["'none'"]
     assert policy["script-src"] == ["'self'", "'unsafe-eval'", "'wasm-unsafe-eval'"]
-    assert policy["connect-src"] == ["*", "http:", "https:"]
+    assert policy["connect-src"] == ["*", "http:", "https:", "data:", "blob:"]
     assert policy["img-src"] == ["'self'", "data:", "blob:"]
     assert policy["worker-src"] == ["'self'", "blob:"]
     assert policy["frame-src"] == ["'self'"]

@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from tests.server.model_service import KEY, ModelService
+from tests.server.recipes import recipes
 from tests.server.support import Handler, code_of, raw_upstream, serving
 
 MODELS = ("good", "tools", "slow", "silent", "breaks", "html", "no-json")
@@ -386,6 +387,19 @@ async def test_the_sign_in_decides_who_may_use_it(static: Path) -> None:
     assert (broken.status_code, code_of(broken)) == (500, "internal_error")
     assert models.status_code == 401
     assert len(service.requests) == 2
+
+
+async def test_the_documented_sign_in_works(
+    static: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "company.py").write_text(recipes("python")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    async with relayed(static, relay_sign_in="company:sign_in") as (_, client):
+        stranger = await ask(client)
+        headers = {"X-Auth-Request-User": "ann"}
+        ann = await client.post("/v1/chat/completions", json=HELLO, headers=headers)
+    assert (stranger.status_code, code_of(stranger)) == (401, "sign_in_needed")
+    assert ann.status_code == 200
 
 
 @pytest.mark.parametrize(
