@@ -7,8 +7,7 @@ each other; a second response while one is under way is refused.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from personae.conversation import edits, forks
@@ -17,16 +16,13 @@ from personae.errors import UsageError
 from personae.package.model import Package
 from personae.package.steps import Progress
 from personae.player import commands, exchange, views
-from personae.player.conversations import Conversations
+from personae.player.composition import Stage, set_up
 from personae.player.environment import Environment
 from personae.player.events import Events, Listener
-from personae.player.loading import Source, character_id, load_source
-from personae.player.models import Models
-from personae.player.opening import Openings
-from personae.player.registry import build_registry
+from personae.player.gate import check_free, gate, respond
+from personae.player.loading import Source
 from personae.player.revise import answer, revise, settle
-from personae.player.saver import Saver
-from personae.player.session import Services, Session
+from personae.player.session import Session
 from personae.player.settings import Settings
 from personae.player.turn import run_turn
 
@@ -61,9 +57,8 @@ class CharacterPlayer:
         self._storage: Literal["indexeddb", "memory"] = storage
         self._character_id = character_id
         self._progress = progress
-        self._package: Package | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._open: Openings | None = None
+        self._stage: Stage | None = None
         self._disposed = False
 
     async def ready(self) -> None:
@@ -145,12 +140,14 @@ class CharacterPlayer:
         """Opens a new conversation with the entries up to this one; its id."""
         self._check_alive()
         session = self._session
-        async with self._gate(session):
+        async with gate(session):
             edit = forks.fork(session.journal.entries, entry_id)
             told = session.hooks.told_of_edits()
-            forked = await self._conversations.fork(session.journal, edit, told)
-        await self._opened.open(forked)
-        await self._begun()
+            forked = await self._set.conversations.fork(session.journal, edit, told)
+        await self._set.openings.open(forked)
+        opening = self._session.opening
+        if opening is not None:
+            await asyncio.shield(opening)
         return forked
 
     def list_commands(self) -> list[dict[str, str]]:
@@ -160,7 +157,7 @@ class CharacterPlayer:
     async def run_command(self, name: str, args: str = "") -> str | None:
         """Runs a command; a string is the agent's reason to refuse the input. Raises AgentError."""
         session = self._writable()
-        async with self._gate(session):
+        async with gate(session):
             return await commands.run(session, name, args)
 
     def stop(self) -> None:
@@ -171,28 +168,28 @@ class CharacterPlayer:
     async def new_conversation(self) -> str:
         """Opens a new conversation; its id."""
         self._check_alive()
-        return await self._opened.open_new()
+        return await self._set.openings.open_new()
 
     async def load_conversation(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError ``unknown_conversation``."""
         self._check_alive()
         if conversation_id != self.conversation_id:
-            await self._opened.open(conversation_id)
+            await self._set.openings.open(conversation_id)
 
     async def list_conversations(self) -> list[dict[str, Any]]:
         """``[{id, title, createdAt, updatedAt}]``, the one that changed last first."""
         return views.conversation_list(
-            await self._conversations.heads(), self._session.journal.head
+            await self._set.conversations.heads(), self._session.journal.head
         )
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced by the newest other."""
         self._check_alive()
-        await self._opened.delete(conversation_id)
+        await self._set.openings.delete(conversation_id)
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         self._check_alive()
-        await self._opened.rename(conversation_id, title)
+        await self._set.openings.rename(conversation_id, title)
 
     def get_conversation(self) -> list[dict[str, Any]]:
         """Copies of the messages: ``{id, index, role, content}``, marks where they are set."""
@@ -202,15 +199,15 @@ class CharacterPlayer:
         """A conversation as JSON, the open one by default; works while storage does not."""
         journal = self._session.journal
         if conversation_id not in (None, journal.id):
-            journal = await self._conversations.load(str(conversation_id))
+            journal = await self._set.conversations.load(str(conversation_id))
         return exchange.export_conversation(journal, self.package.name)
 
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
         head, entries, stores = exchange.import_conversation(data)
-        return await self._conversations.write(
-            self._conversations.new_head(
+        return await self._set.conversations.write(
+            self._set.conversations.new_head(
                 title=head.title,
                 named=head.named,
                 next_entry=head.next_entry,
@@ -241,7 +238,7 @@ class CharacterPlayer:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
         session = self._session
         if not session.read_only and not session.answering:
-            async with self._gate(session):
+            async with gate(session):
                 await settle(session)
         return views.prompt_preview(session)
 
@@ -257,16 +254,13 @@ class CharacterPlayer:
         if self._loading is not None and not self._loading.done():
             self._loading.cancel()
             await asyncio.wait([self._loading])
-        if self._open is not None:
-            await self._open.close()
-            await self._saver.close()
+        if self._stage is not None:
+            await self._stage.close()
         self.events.clear()
 
     @property
     def package(self) -> Package:
-        if self._package is None:
-            raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
-        return self._package
+        return self._set.package
 
     @property
     def entries(self) -> list[Entry]:
@@ -279,7 +273,7 @@ class CharacterPlayer:
 
     @property
     def character_id(self) -> str:
-        return self._conversations.character_id
+        return self._set.conversations.character_id
 
     @property
     def read_only(self) -> bool:
@@ -293,92 +287,46 @@ class CharacterPlayer:
 
     async def _load(self) -> None:
         environment = self._environment or await _browser(self._storage)
-        self._package = package = await load_source(self._source, environment, self._progress)
-        self._saver = Saver(environment.storage, environment.clock, environment.notifier)
-        self._conversations = Conversations(
-            self._character_id or character_id(self._source, package.digest),
-            environment.storage,
-            self._saver,
-            environment.clock,
-            environment.notifier,
-            self.events.change,
-        )
-        services = Services(
-            package,
-            build_registry(package),
+        self._stage = await set_up(
+            self._source,
             environment,
             self.events,
-            Models(environment.transport, environment.clock, lambda: self.settings),
             lambda: self.settings,
+            self._character_id,
+            self._progress,
         )
-        self._open = Openings(services, self._conversations, self._saver)
-        await self._open.open_newest()
+        await self._stage.openings.open_newest()
 
     @property
-    def _opened(self) -> Openings:
-        if self._open is None:
+    def _set(self) -> Stage:
+        if self._stage is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
-        return self._open
+        return self._stage
 
     @property
     def _has_session(self) -> bool:
-        return self._open is not None and self._open.has_session
+        return self._stage is not None and self._stage.openings.has_session
 
     @property
     def _session(self) -> Session:
-        return self._opened.session
+        return self._set.openings.session
 
     async def _respond(
         self, work: Callable[[Session], Awaitable[dict[str, Any]]]
     ) -> dict[str, Any]:
-        session = self._writable()
-        session.answering = True
-
-        async def run() -> dict[str, Any]:
-            try:
-                async with self._gate(session):
-                    return await work(session)
-            finally:
-                session.answering = False
-
-        task = asyncio.ensure_future(run())
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            session.stop()
-            # Nobody is left to hear of a failure.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            raise
+        self._check_alive()
+        return await respond(self._session, work)
 
     async def _edit(self, make: Callable[[list[Entry]], edits.Edit]) -> None:
         session = self._writable()
-        async with self._gate(session):
+        async with gate(session):
             await revise(session, make(session.journal.entries))
 
     def _writable(self) -> Session:
         """The open session, for one that changes it. Raises UsageError."""
         self._check_alive()
-        session = self._session
-        session.check_writable()
-        if session.answering:
-            raise UsageError("busy", "A response is under way. Stop it or wait for its end.")
-        return session
-
-    @asynccontextmanager
-    async def _gate(self, session: Session) -> AsyncIterator[None]:
-        """Waits until nothing else changes the session."""
-        async with session.gate:
-            if session.left:
-                raise UsageError("conversation_left", "Another conversation was opened meanwhile.")
-            try:
-                yield
-            finally:
-                session.show("idle")
-
-    async def _begun(self) -> None:
-        """Waits until the open conversation's agents have started."""
-        if self._session.opening is not None:
-            await asyncio.shield(self._session.opening)
+        check_free(self._session)
+        return self._session
 
     def _check_alive(self) -> None:
         if self._disposed:

@@ -1,0 +1,59 @@
+"""From a package source to a stage on which conversations open: the player's own wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from personae.package.model import Package
+from personae.package.steps import Progress
+from personae.player.conversations import Conversations
+from personae.player.environment import Environment
+from personae.player.events import Events
+from personae.player.loading import Source, character_id, load_source
+from personae.player.models import Models
+from personae.player.opening import Openings
+from personae.player.registry import build_registry
+from personae.player.saver import Saver
+from personae.player.session import Services
+from personae.player.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A loaded character, before its first conversation is open."""
+
+    package: Package
+    conversations: Conversations
+    openings: Openings
+    saver: Saver
+
+    async def close(self) -> None:
+        """Ends what runs and saves what can be saved."""
+        await self.openings.close()
+        await self.saver.close()
+
+
+async def set_up(
+    source: Source,
+    environment: Environment,
+    events: Events,
+    settings: Callable[[], Settings],
+    identity: str | None,
+    progress: Progress | None,
+) -> Stage:
+    """Loads the package and makes what plays it. Raises PackageError."""
+    package = await load_source(source, environment, progress)
+    saver = Saver(environment.storage, environment.clock, environment.notifier)
+    conversations = Conversations(
+        identity or character_id(source, package.digest),
+        environment.storage,
+        saver,
+        environment.clock,
+        environment.notifier,
+        events.change,
+    )
+    models = Models(environment.transport, environment.clock, settings)
+    registry = build_registry(package)
+    services = Services(package, registry, environment, events, models, settings)
+    return Stage(package, conversations, Openings(services, conversations, saver), saver)
