@@ -76,10 +76,10 @@ class FakeResponse:
         self.url = url
         self.closed = 0
         self.sent = 0
-        self._pieces = pieces
+        self.pieces = pieces
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
+        for piece in self.pieces:
             if isinstance(piece, Exception):
                 raise piece
             if piece is None:

@@ -33,6 +33,7 @@ from tests.provider.transport import HttpxTransport, SystemClock
 
 @pytest.fixture
 async def client() -> AsyncIterator[ChatClient]:
+    """A client whose waits are a hundredth of the usual."""
     async with HttpxTransport() as transport:
         yield ChatClient(transport, SystemClock(), random=lambda: -0.98)
 
