@@ -8,11 +8,16 @@ from typing import Any
 from personae.errors import PersonaeError
 from personae.player.environment import Environment
 from personae.ui import markdown, settings
+from personae.ui.ask import Asker
 from personae.ui.chat import Chat
 from personae.ui.composer import Composer
+from personae.ui.conversation_menu import ConversationMenu
 from personae.ui.conversations import Sidebar
 from personae.ui.dom import Dispatcher, Frames, Tasks, load_templates
+from personae.ui.editing import Editing
+from personae.ui.files import copy_text
 from personae.ui.inspector import Inspector
+from personae.ui.library_menu import LibraryMenu
 from personae.ui.menu import Menus
 from personae.ui.notices import Banners, Toasts
 from personae.ui.opening import Opening
@@ -20,6 +25,7 @@ from personae.ui.page import Page
 from personae.ui.remedies import Advice
 from personae.ui.settings import Settings
 from personae.ui.shell import Shell
+from personae.ui.shortcuts import Shortcuts, is_mac
 from personae.ui.transcript import Transcript
 
 
@@ -32,24 +38,30 @@ class App:
         self.page = self._make_page()
         self.chat = Chat(environment, self.page)
         self.opening = Opening(self)
+        self.asker = Asker(self.page.dispatcher)
+        self.editing = Editing(self)
+        self.conversations = ConversationMenu(self)
+        self._library_menu = LibraryMenu(self)
+        self._shortcuts = Shortcuts(self._shortcut, is_mac())
         self._dialogs: dict[str, Any] = {}
         self._saving: asyncio.Task[None] | None = None
 
     def _make_page(self) -> Page:
         tasks, frames = Tasks(self.report), Frames(self.report)
         dispatcher = Dispatcher(tasks, self.report)
+        toasts = Toasts(dispatcher)
         return Page(
             tasks=tasks,
             frames=frames,
             dispatcher=dispatcher,
-            toasts=Toasts(dispatcher),
+            toasts=toasts,
             banners=Banners(dispatcher, self.open_settings),
             menus=Menus(tasks),
             shell=Shell(dispatcher, self._dropped),
             sidebar=Sidebar(),
             composer=Composer(dispatcher, self._send, self._open_palette),
             transcript=Transcript(frames),
-            inspector=Inspector(dispatcher, tasks),
+            inspector=Inspector(dispatcher, tasks, toasts),
         )
 
     async def start(self) -> None:
@@ -77,6 +89,7 @@ class App:
         on("action", "jump-to-end", lambda *_: self.page.transcript.pin())
         on("action", "open-settings", lambda *_: self.open_settings())
         on("action", "open-palette", lambda *_: self._open_palette())
+        on("action", "open-help", lambda *_: self._open_help())
         on("action", "close-dialog", lambda element, _: element.closest("dialog").close())
         on("action", "copy-code", self._copy_code)
         on("action", "load-image", lambda element, _: markdown.module().loadImage(element))
@@ -99,7 +112,37 @@ class App:
         self.chat.send(text)
 
     def _dropped(self, file: Any) -> None:
-        self.page.tasks.start(self.opening.open_file(file))
+        if str(file.name).lower().endswith(".json"):
+            self.page.tasks.start(self.conversations.import_file(file))
+        else:
+            self.page.tasks.start(self.opening.open_file(file))
+
+    def _shortcut(self, name: str, message: Any) -> bool:
+        """Does what a shortcut stands for; False when it means nothing now."""
+        on_stage = self.chat.player is not None and self.page.shell.view == "chat"
+        if name == "stop":
+            answering = self.chat.answering
+            self.chat.stop()
+            return answering
+        anywhere = {
+            "characters": lambda: self.page.tasks.start(self.opening.go_home()),
+            "settings": self.open_settings,
+            "help": self._open_help,
+        }
+        in_chat = {
+            "commands": self._open_palette,
+            "new": lambda: self.page.tasks.start(self.chat.new_conversation()),
+            "panel": lambda: self.page.tasks.start(self.page.inspector.toggle()),
+            "composer": self.page.composer.focus,
+            "previous": lambda: self.page.transcript.step(-1),
+            "next": lambda: self.page.transcript.step(1),
+        }
+        if message is not None and name in ("copy", "edit", "regenerate", "delete"):
+            return on_stage and self.editing.act(name, message)
+        act = anywhere.get(name) or (in_chat.get(name) if on_stage else None)
+        if act is not None:
+            act()
+        return act is not None
 
     def _open_conversation(self, element: Any, _event: Any) -> Any:
         return self.chat.open_conversation(str(element.closest("[data-id]").dataset.id))
@@ -120,23 +163,20 @@ class App:
 
     async def _show_settings(self) -> None:
         from personae.ui.settings_dialog import SettingsDialog
+        from personae.ui.storage_panel import StoragePanel
 
+        page, environment = self.page, self.environment
         if "settings" not in self._dialogs:
             self._dialogs["settings"] = SettingsDialog(
-                self.page.dispatcher,
-                self.page.tasks,
-                self.environment.transport,
-                self.host,
-                self._change_settings,
+                page.dispatcher, page.tasks, environment.transport, self.host, self._change_settings
             )
-        player, package = self.chat.player, self.chat.player and self.chat.package
-        asks = bool(package) and any(
-            "studio.web" in agent.manifest.apis for agent in package.agents
-        )
-        offered = asks and self.environment.web_reader is not None
-        await self._dialogs["settings"].open(
-            self.settings, self.chat.character_id, package.name if player else "", offered
-        )
+            self._dialogs["storage"] = StoragePanel(
+                page.dispatcher, environment.storage, self.asker, page.toasts
+            )
+        dialog = self._dialogs["settings"]
+        name, web = self.chat.name, self.chat.asks_for_web and environment.web_reader is not None
+        await dialog.open(self.settings, self.chat.character_id, name, web)
+        await self._dialogs["storage"].draw(dialog.dialog)
 
     def _change_settings(self, changed: Settings) -> None:
         self.settings = changed
@@ -159,7 +199,15 @@ class App:
         kind = "rehearsal" if self.settings.rehearsing else "model"
         self.page.shell.set_model(self.settings.label(), kind)
 
-    # Commands
+    # Dialogs
+
+    def _open_help(self) -> Any:
+        return self.page.tasks.start(self._show_help())
+
+    async def _show_help(self) -> None:
+        from personae.ui.help import show_help
+
+        await show_help(is_mac())
 
     def _open_palette(self) -> Any:
         return self.page.tasks.start(self._show_palette())
@@ -178,22 +226,3 @@ class App:
     async def _run_command(self, name: str, args: str) -> str | None:
         problem: str | None = await self.chat.player.run_command(name, args)
         return problem
-
-
-async def copy_text(text: str, button: Any = None) -> None:
-    """Puts ``text`` on the clipboard and lets the button say so for a moment."""
-    import js
-    from pyodide.ffi import create_once_callable
-
-    await js.navigator.clipboard.writeText(text)
-    if button is not None:
-        use = button.querySelector("use")
-        icon = use.getAttribute("href")
-        use.setAttribute("href", "#i-check")
-        button.classList.add("done")
-
-        def restore() -> None:
-            use.setAttribute("href", icon)
-            button.classList.remove("done")
-
-        js.setTimeout(create_once_callable(restore), 1500)

@@ -18,6 +18,9 @@ from personae.ui.settings import Settings
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 
 
+ANSWERING = ("waiting", "streaming", "tools", "retrying")
+
+
 class Chat:
     """Owns the player. Opening another character disposes of the one before."""
 
@@ -36,8 +39,21 @@ class Chat:
         return package
 
     @property
-    def busy(self) -> bool:
-        return self.player is not None and self.player.turn["state"] != "idle"
+    def answering(self) -> bool:
+        """Whether a response is under way."""
+        return self.player is not None and self.player.turn["state"] in ANSWERING
+
+    @property
+    def name(self) -> str:
+        """The character's name; empty while nobody is on stage."""
+        return "" if self.player is None else self.package.name
+
+    @property
+    def asks_for_web(self) -> bool:
+        """Whether an agent of the character declares that it reads web pages."""
+        return self.player is not None and any(
+            "studio.web" in agent.manifest.apis for agent in self.package.agents
+        )
 
     async def open(self, package: Package, character_id: str, settings: Settings) -> None:
         """Puts a character on stage, in its newest conversation."""
@@ -64,6 +80,7 @@ class Chat:
         self._page.shell.enable_chat_actions(True)
         self._page.shell.set_view("chat")
         self._page.inspector.attach(player)
+        self._show_turn()
         self._page.composer.focus()
 
     async def close(self) -> None:
@@ -186,7 +203,7 @@ class Chat:
         if self.player is None:
             return
         turn = self.player.turn
-        answering = turn["state"] in ("waiting", "streaming", "tools", "retrying")
+        answering = self.answering
         read_only = self.player.read_only
         # While agents get ready, typing is possible and sending waits for them inside the player.
         blocked = turn["state"] == "hooks" and not answering

@@ -6,30 +6,41 @@ import json
 from typing import Any
 
 from personae.ui import formats
-from personae.ui.dom import Dispatcher, Tasks, by_id, clone, fill, load_templates, part, show
-
-_LANGUAGES = {
-    "javascript": "JavaScript",
-    "typescript": "TypeScript",
-    "python": "Python",
-    "lua": "Lua",
-}
+from personae.ui.agent_card import AgentCard
+from personae.ui.dom import (
+    Dispatcher,
+    Listeners,
+    Tasks,
+    by_id,
+    clone,
+    fill,
+    load_templates,
+    part,
+    show,
+)
+from personae.ui.files import copy_text, save_file
+from personae.ui.notices import Toasts
 
 
 class Inspector:
-    def __init__(self, dispatcher: Dispatcher, tasks: Tasks) -> None:
-        self._box, self._tasks = by_id("inspector"), tasks
+    def __init__(self, dispatcher: Dispatcher, tasks: Tasks, toasts: Toasts) -> None:
+        self._box, self._tasks, self._toasts = by_id("inspector"), tasks, toasts
         self._player: Any = None
         self._tab = "agents"
         self._prompt: dict[str, Any] = {}
-        self._generation = 0
+        self._cards: dict[str, AgentCard] = {}
+        self._listeners = Listeners()
+        self._listeners.on(self._box, "toggle", self._toggled, capture=True)
         dispatcher.on("action", "toggle-inspector", lambda *_: self.toggle())
         dispatcher.on("action", "tab", lambda element, _: self._choose(str(element.dataset.tab)))
         dispatcher.on("action", "refresh-prompt", lambda *_: self._draw_prompt())
+        dispatcher.on("action", "copy-prompt", self._copy_prompt)
+        dispatcher.on("action", "export-store", self._export_store)
 
     def attach(self, player: Any) -> None:
         """Shows another player's agents; None when there is none."""
         self._player = player
+        self._drop_cards()
         if player is None:
             self.close()
         else:
@@ -38,11 +49,6 @@ class Inspector:
     @property
     def visible(self) -> bool:
         return not self._box.hidden
-
-    @property
-    def prompt(self) -> dict[str, Any]:
-        """The preview that is shown."""
-        return self._prompt
 
     async def toggle(self) -> None:
         if self.visible:
@@ -75,25 +81,52 @@ class Inspector:
         show(part(self._box, "prompt"), tab == "prompt")
         self.refresh()
 
+    async def _copy_prompt(self, element: Any, _event: Any) -> None:
+        kept = {name: self._prompt[name] for name in ("messages", "tools")}
+        await copy_text(json.dumps(kept, indent=2, ensure_ascii=False))
+        self._toasts.show("The prompt is on the clipboard.")
+
+    def _export_store(self, element: Any, _event: Any) -> None:
+        agent_id = str(element.closest(".agent").dataset.id)
+        name = f"{agent_id}.agent.json"
+        data = self._player.export_default_data().get(name, "{}")
+        save_file(name, data, "application/json")
+
     # Agents
 
     async def _draw_agents(self) -> None:
-        self._generation += 1
-        generation, player = self._generation, self._player
+        """One card an agent; cards stay, so that what is open in them stays open."""
+        player, agents = self._player, self._player.agents()
         box = part(self._box, "agents")
-        opened = {
-            str(item.dataset.id) for item in list(box.querySelectorAll("details[open].agent"))
-        }
-        nodes = []
-        for agent in player.agents():
-            node = _agent(agent, await player.agent_store(agent["id"]))
-            node.open = agent["id"] in opened
-            nodes.append(node)
-        if generation != self._generation or player is not self._player:
+        if [agent["id"] for agent in agents] != list(self._cards):
+            self._drop_cards()
+            self._cards = {agent["id"]: AgentCard(agent["id"]) for agent in agents}
+            none = _empty("This character has no agents. It speaks from its text alone.")
+            cards = [card.element for card in self._cards.values()]
+            box.replaceChildren(*([clone("agents-head"), *cards] if cards else [none]))
+        if agents:
+            _fill_head(part(self._box, "agents").firstElementChild, agents, player.settings.limits)
+        for agent in agents:
+            await self._draw_card(agent)
+
+    async def _draw_card(self, agent: dict[str, Any]) -> None:
+        player, card = self._player, self._cards.get(agent["id"])
+        if card is None or player is None:
             return
-        if not nodes:
-            nodes.append(_empty("This character has no agents. It speaks from its text alone."))
-        box.replaceChildren(*nodes)
+        card.draw(agent, player.agent_log(agent["id"]))
+        if card.element.open:
+            store = await player.agent_store(agent["id"])
+            if player is self._player:
+                card.draw_store(store)
+
+    def _toggled(self, event: Any) -> None:
+        if event.target.matches(".agent") and event.target.open:
+            self.refresh()
+
+    def _drop_cards(self) -> None:
+        for card in self._cards.values():
+            card.close()
+        self._cards = {}
 
     # The prompt
 
@@ -104,6 +137,7 @@ class Inspector:
         if player is not self._player:
             return
         messages, tools = self._prompt["messages"], self._prompt["tools"]
+        sizes = self._prompt["messageTokens"]
         head = clone("prompt-head")
         tokens = formats.count(int(self._prompt.get("tokens") or 0))
         fill(
@@ -111,7 +145,10 @@ class Inspector:
             summary=f"The next request: {formats.plural(len(messages), 'message')} before yours, "
             f"{formats.plural(len(tools), 'tool')}, about {tokens} tokens.",
         )
-        nodes = [_prompt_item(_role(message), _text(message)) for message in messages]
+        nodes = [
+            _prompt_item(_role(message), _text(message), tokens=size)
+            for message, size in zip(messages, sizes, strict=True)
+        ]
         nodes += [
             _prompt_item("tool", json.dumps(tool, indent=2, ensure_ascii=False), _tool_name(tool))
             for tool in tools
@@ -119,75 +156,16 @@ class Inspector:
         box.replaceChildren(head, *nodes)
 
 
-def _agent(agent: dict[str, Any], store: Any) -> Any:
-    node = clone("agent")
-    node.dataset.id = agent["id"]
-    fill(
-        node,
-        id=agent["id"],
-        state=str(agent.get("state") or ""),
-        description=agent.get("description") or "",
-    )
-    part(node, "state").dataset.state = str(agent.get("state") or "")
-    facts = part(node, "facts")
-    for term, value in agent_facts(agent):
-        fact = clone("fact")
-        fill(fact, term=term, value=value)
-        facts.appendChild(fact)
-    part(node, "store").replaceChildren(tree("", store))
-    return node
-
-
-def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
-    """(term, value) pairs for what an agent declares; empty ones are left out."""
-    facts = [
-        ("Language", _LANGUAGES.get(str(agent.get("language")), str(agent.get("language") or ""))),
-        ("Version", str(agent.get("version") or "")),
-        ("Tools", _names(agent.get("tools"))),
-        ("Commands", ", ".join(f"@{name}" for name in _name_list(agent.get("commands")))),
-        ("May use", _names(agent.get("apis"))),
-        ("Hooks", _names(agent.get("hooks"))),
-        ("Libraries", _names(agent.get("libraries"))),
-        ("Preload", "yes" if agent.get("preload") else ""),
-    ]
-    return [(term, value) for term, value in facts if value]
-
-
-def _names(items: Any) -> str:
-    return ", ".join(_name_list(items))
-
-
-def _name_list(items: Any) -> list[str]:
-    return [str(item["name"] if isinstance(item, dict) else item) for item in items or []]
-
-
-def tree(key: str, value: Any) -> Any:
-    """A readable tree of JSON; branches are filled when they are opened first."""
-    if isinstance(value, dict) and value:
-        return _branch(key, list(value.items()), "{", "}")
-    if isinstance(value, list) and value:
-        return _branch(key, [(str(at), item) for at, item in enumerate(value)], "[", "]")
-    leaf = clone("tree-leaf")
-    fill(leaf, key=key, value=json.dumps(value, ensure_ascii=False))
-    part(leaf, "value").dataset.kind = "string" if isinstance(value, str) else "other"
-    return leaf
-
-
-_MOST_CHILDREN = 500
-_OPEN_UP_TO = 12
-
-
-def _branch(key: str, items: list[tuple[str, Any]], left: str, right: str) -> Any:
-    branch = clone("tree-branch")
-    note = f"{left}{formats.plural(len(items), 'entry', 'entries')}{right}"
-    fill(branch, key=key, note=note)
-    children = part(branch, "children")
-    for name, item in items[:_MOST_CHILDREN]:
-        children.appendChild(tree(name, item))
-    if len(items) > _MOST_CHILDREN:
-        children.appendChild(_empty(f"and {formats.count(len(items) - _MOST_CHILDREN)} more"))
-    branch.open = not key or len(items) <= _OPEN_UP_TO
-    return branch
+def _fill_head(head: Any, agents: list[dict[str, Any]], limits: Any) -> None:
+    """How many agents there are, and what they have spent of the caps."""
+    fill(head, summary=f"{formats.plural(len(agents), 'agent')} in this character.")
+    spent = int(agents[0]["tokensSpent"]["conversation"])
+    show(part(head, "budget"), spent > 0)
+    label = f"Agents spent {formats.count(spent)} of {formats.count(limits.conversation)} tokens."
+    fill(head, budget_label=label)
+    meter = part(head, "budget-meter")
+    meter.setAttribute("aria-label", "Tokens spent by agents")
+    meter.value = min(1.0, spent / limits.conversation) if limits.conversation else 1.0
 
 
 def _empty(text: str) -> Any:
@@ -196,15 +174,11 @@ def _empty(text: str) -> Any:
     return node
 
 
-def _prompt_item(role: str, text: str, peek: str = "") -> Any:
+def _prompt_item(role: str, text: str, peek: str = "", tokens: int | None = None) -> Any:
     node = clone("prompt-message")
-    fill(
-        node,
-        role=role,
-        peek=peek or formats.one_line(text, 90),
-        text=text,
-        size=f"≈ {formats.count(formats.estimate_tokens(text))}",
-    )
+    size = formats.estimate_tokens(text) if tokens is None else tokens
+    peek = peek or formats.one_line(text, 90)
+    fill(node, role=role, peek=peek, text=text, size=f"≈ {formats.count(size)}")
     return node
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import js
@@ -11,11 +11,10 @@ import js
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError, PersonaeError
 from personae.player.library import Library
-from personae.ports import Put
-from personae.ui import formats
-from personae.ui.dom import by_id, clone, fill, load_templates, missing, part
+from personae.ui import address, formats
+from personae.ui.dom import Listeners, by_id, clone, fill, load_templates, missing, part
 from personae.ui.message import paint_monogram
-from personae.ui.start import StartScreen
+from personae.ui.start import FOLDER, StartScreen
 
 if TYPE_CHECKING:
     from personae.ui.app import App
@@ -36,23 +35,38 @@ class Opening:
         self._app = app
         self.library = Library(app.environment.storage, app.environment.clock)
         self.start = StartScreen(app.host, app.environment.clock.now)
+        self._listeners = Listeners()
+        self._link = ""
+        """The shared link that the character on stage came from, if any."""
         self._task: asyncio.Task[Any] | None = None
         on = app.page.dispatcher.on
-        on("action", "show-start", lambda *_: self.show_start())
+        on("action", "show-start", lambda *_: self.go_home())
         on("action", "cancel-opening", lambda *_: self._cancel())
         on("action", "open-character", self._open_card)
         on("submit", "load-url", self._submit_url)
         on("change", "load-file", self._choose_file)
 
     async def open_first(self) -> None:
-        """What the address asks for, else who was on stage last, else the start screen."""
-        wanted = js.URLSearchParams.new(js.location.search).get("loadCharacter")
-        if wanted:
-            await self.open_url(str(wanted))
-            return
-        last = await self._last()
-        if last is None or not await self._open_stored_or_not(last):
+        """What the address asks for, else the start screen."""
+        self._listeners.on(js.window, "popstate", lambda _: self._app.page.tasks.start(self._go()))
+        await self._go()
+
+    async def _go(self) -> None:
+        link, stored = address.wanted()
+        on_stage = self._app.chat.character_id
+        if on_stage and (link == self._link if link else stored == on_stage):
+            self._app.page.shell.set_view("chat")
+        elif link:
+            await self.open_url(link)
+        elif stored and (name := await self._name_of(stored)):
+            await self.open_stored(stored, name)
+        else:
             await self.show_start()
+
+    async def go_home(self) -> None:
+        """The start screen, as a step that the back button undoes."""
+        address.push_home()
+        await self.show_start()
 
     async def show_start(self) -> None:
         self._app.page.shell.close_sidebar()
@@ -66,10 +80,23 @@ class Opening:
 
     async def open_url(self, url: str) -> None:
         """Fetches and opens a package; falls back to the stored copy when it cannot be had."""
-        await self._run(self._from_url(url), source_name(url))
+        await self._run(self._from_url(url), source_name(url), url)
 
     async def open_file(self, file: Any) -> None:
         await self._run(self._from_file(file), str(file.name))
+
+    async def open_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> None:
+        """Opens a project folder; it stays the same character while its name does."""
+        await self._run(self._from_files(files, folder), folder)
+
+    async def remove(self, character_id: str) -> None:
+        """Takes a character out of the library, and off the stage if it is there."""
+        if character_id == self._app.chat.character_id:
+            await self._app.chat.close()
+            self._app.page.sidebar.clear()
+            self._app.page.shell.enable_chat_actions(False)
+        await self.library.remove(character_id)
+        await self.go_home()
 
     async def open_stored(self, character_id: str, name: str) -> None:
         await self._run(self._from_library(character_id), name)
@@ -77,11 +104,7 @@ class Opening:
     # The ways in
 
     async def _from_url(self, url: str) -> str:
-        whole = (
-            str(js.URL.new(url, js.document.baseURI).href)
-            if js.URL.canParse(url, js.document.baseURI)
-            else url
-        )
+        whole = address.absolute(url)
         self._progress("downloading", 0, None)
         try:
             data = await self._app.environment.fetch_package(
@@ -102,16 +125,20 @@ class Opening:
         data = bytes_from_js(await file.arrayBuffer())
         return str(await self.library.save(data, None, self._progress))
 
+    async def _from_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> str:
+        self._progress("reading", 0, None)
+        return str(await self.library.save(await files, f"{FOLDER}{folder}", self._progress))
+
     async def _from_library(self, character_id: str) -> str:
         return character_id
 
     # One opening
 
-    async def _run(self, find: Any, name: str) -> None:
+    async def _run(self, find: Any, name: str, link: str = "") -> None:
         self._cancel()
         await load_templates("start")
         self._show_opening(name)
-        task = self._task = asyncio.ensure_future(self._bring(find))
+        task = self._task = asyncio.ensure_future(self._bring(find, link))
         try:
             await task
         except asyncio.CancelledError:
@@ -123,11 +150,12 @@ class Opening:
             if self._task is task:
                 self._task = None
 
-    async def _bring(self, find: Any) -> None:
+    async def _bring(self, find: Any, link: str) -> None:
         character_id = await find
         package = await self.library.open(character_id, self._progress)
         await self._app.chat.open(package, character_id, self._app.settings)
-        await self._remember(character_id)
+        self._link = link
+        address.show_character(character_id, link)
 
     async def _fail(self, error: PersonaeError) -> None:
         await self.show_start()
@@ -170,37 +198,14 @@ class Opening:
 
         self._app.page.frames.schedule("opening", draw)
 
-    # What was open last
-
-    async def _remember(self, character_id: str) -> None:
-        if js.location.search:
-            stored = {str(item["id"]): item for item in await self.library.list()}
-            wanted = js.URLSearchParams.new(js.location.search).get("loadCharacter")
-            source = stored.get(character_id, {}).get("source")
-            if wanted and source != str(js.URL.new(wanted, js.document.baseURI).href):
-                js.history.replaceState(None, "", js.location.pathname)
-        await self._app.environment.storage.commit(
-            [Put("settings", ("lastCharacter",), json.dumps(character_id))]
-        )
-
-    async def _last(self) -> str | None:
+    async def _name_of(self, character_id: str) -> str:
+        """The name of a stored character; empty when it is not there."""
         try:
-            found = await self._app.environment.storage.read("settings", ("lastCharacter",))
-        except PersonaeError:
-            return None  # shown by whoever needs the storage next
-        return json.loads(found[0].value) if found else None
-
-    async def _open_stored_or_not(self, character_id: str) -> bool:
-        """Opens a stored character; False when it is not there any more."""
-        try:
-            known = {str(item["id"]): item for item in await self.library.list()}
+            stored = await self.library.list()
         except PersonaeError as error:
             self._app.report(error)
-            return False
-        if character_id not in known:
-            return False
-        await self.open_stored(character_id, str(known[character_id]["name"]))
-        return True
+            return ""
+        return next((str(item["name"]) for item in stored if item["id"] == character_id), "")
 
     # Events
 
@@ -210,6 +215,7 @@ class Opening:
         if card.hasAttribute("data-url"):
             return self._run(self._from_url(str(card.dataset.url)), name)
         if str(card.dataset.id) == self._app.chat.character_id:
+            address.show_character(self._app.chat.character_id, self._link)
             return self._back()
         return self.open_stored(str(card.dataset.id), name)
 

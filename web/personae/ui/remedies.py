@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from personae.errors import ModelError, PackageError, PersonaeError, StorageError
+from personae.errors import AgentError, ModelError, PackageError, PersonaeError, StorageError
 
 Action = Literal["settings", "retry", "none"]
 
@@ -38,6 +38,8 @@ def advise(error: BaseException) -> Advice:
     """Advice for any error; unknown ones are shown as they are, with a way on."""
     if isinstance(error, ModelError):
         return _model(error)
+    if isinstance(error, AgentError):
+        return Advice(error.message, "The character goes on. The agents panel says more.")
     if isinstance(error, PackageError):
         return Advice(error.message, "", "none")
     if isinstance(error, StorageError):

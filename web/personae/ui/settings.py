@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any
 
-from personae.ports import Delete, Put, Storage
+from personae.ports import Delete, Key, Put, Storage
 from personae.ui.providers import REHEARSAL
 
-Theme = Literal["auto", "light", "dark"]
+KEY_RECORD: Key = ("api_key",)
+"""Where the key is stored, when it is; no export holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
     records = {record.key[0]: str(record.value) for record in await storage.read("settings")}
     settings = from_record(records.get("app", "{}"))
-    return replace(settings, api_key=json.loads(records.get("api_key", '""')))
+    return replace(settings, api_key=json.loads(records.get(KEY_RECORD[0], '""')))
 
 
 async def save(storage: Storage, settings: Settings) -> None:
@@ -124,8 +125,8 @@ async def save(storage: Storage, settings: Settings) -> None:
     await storage.commit(
         [
             Put("settings", ("app",), json.dumps(record)),
-            Put("settings", ("api_key",), json.dumps(key))
+            Put("settings", KEY_RECORD, json.dumps(key))
             if settings.keep_key and key
-            else Delete("settings", ("api_key",)),
+            else Delete("settings", KEY_RECORD),
         ]
     )

@@ -72,8 +72,8 @@ class StartScreen:
         if error is None:
             return
         lines = problem_lines(error)
-        lead = "Nothing was changed. The author of the package can mend these:" if lines else ""
-        title = "This package cannot be played." if lines else error.message
+        lead = "The author of the package can mend these:" if lines else error.message
+        title = "This package cannot be played." if lines else "The character could not be opened."
         fill(box, problems_title=title, problems_lead=lead)
         part(box, "problem-list").replaceChildren(*[_problem(*line) for line in lines])
         box.scrollIntoView(block="center")

@@ -14,7 +14,7 @@ import js
 from pyodide.ffi import create_proxy
 
 from personae.conversation.entries import Entry
-from personae.ui.dom import Frames, Listeners, by_id, show
+from personae.ui.dom import Frames, Listeners, by_id, missing, show
 from personae.ui.message import IntroView, LogView, MessageView
 from personae.ui.rows import INTRO, Row, Rows
 from personae.ui.window import RowHeights, visible_range
@@ -128,6 +128,28 @@ class Transcript:
             )
             element.classList.add("jumped")
             element.focus(preventScroll=True)
+
+    def step(self, by: int) -> None:
+        """Moves the focus to the row before or after the focused one; from outside, to the last."""
+        focused = js.document.activeElement.closest("[data-entry-id], .intro")
+        rows = len(self._rows)
+        if missing(focused) or not self._feed.contains(focused):
+            at = rows - 1
+        else:
+            key = focused.getAttribute("data-entry-id") or INTRO
+            at = max(0, min(self._rows.index(key) + by, rows - 1))
+        self._focus_row(at)
+
+    def _focus_row(self, at: int) -> None:
+        key = self._rows.rows[at].key
+        if key not in self._views:
+            self._pinned = False
+            self._scroller.scrollTop = max(0.0, self._heights.offset(at) - 80)
+            self._update()
+        view = self._views.get(key)
+        if view is not None:
+            view.element.focus(preventScroll=True)
+            view.element.scrollIntoView(block="nearest")
 
     # Drawing
 
