@@ -42,6 +42,21 @@ def test_what_no_agent_could_be_given_is_refused(text: str):
         parse(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 200 + "]" * 200, '{"a":' * 200 + "1" + "}" * 200, '"' + "[" * 999 + '"']
+)
+def test_depth_that_is_read(text: str):
+    assert json.dumps(parse(text), separators=(",", ":")) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 201 + "]" * 201, "[[]," * 200 + "1" + "]" * 200, '["\\"",' * 300, "{" * 500]
+)
+def test_depth_that_is_refused(text: str):
+    with pytest.raises(JsonFault, match="more than 200 deep"):
+        parse(text)
+
+
 def test_surrogate_pairs_are_fine():
     assert parse('"\\ud83d\\ude00"') == "😀"
 

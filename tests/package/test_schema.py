@@ -150,17 +150,29 @@ def test_references_inside_the_schema_are_followed():
     assert "cannot be applied" in violations({}, {"$ref": "#/$defs/absent"})[0].message
 
 
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"oneOf": [{}]}
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+def test_ordinary_depth_is_fine():
+    schema, value = nested(15), {}
+    for _ in range(15):
+        value = {"a": value}
+    assert schema_fault(schema) is None
+    assert violations(value, schema) == []
+
+
 def test_hostile_schemas_end():
     levels = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 4} for n in range(30)}
     doubling = {"$defs": {**levels, "l30": {}}, "$ref": "#/$defs/l0"}
     endless = {"$ref": "#"}
-    deep: dict[str, Any] = {}
-    for _ in range(3000):
-        deep = {"properties": {"a": deep}}
     start = perf_counter()
-    assert "too much work" in violations({}, doubling)[0].message
-    assert violations({}, {"allOf": [endless]})
-    assert schema_fault(deep)
+    for hostile in (doubling, endless, {"allOf": [endless]}):
+        assert "too much work" in violations({}, hostile)[0].message
+    assert schema_fault(nested(300)) == "the schema is nested too deeply"
     assert perf_counter() - start < 10
 
 

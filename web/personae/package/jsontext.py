@@ -11,6 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+MAX_DEPTH = 200
+"""Of nested arrays and objects. Python's reader has no usable limit in a browser: a text that is
+nested some thousand times ends the interpreter there instead of raising RecursionError."""
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -40,14 +46,14 @@ _DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_finite)
 def parse_prefix(text: str, start: int = 0) -> tuple[Any, int]:
     """The JSON value that begins at ``start`` (after white space), and where it ends."""
     begin = _skip(text, start)
+    if is_deep(text[begin:]):
+        raise JsonFault(f"the value is nested more than {MAX_DEPTH} deep")
     try:
         value, end = _DECODER.raw_decode(text, begin)
         if re.search(r"\\u[dD]", text[begin:end]):
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise _explain(text, error) from None
-    except RecursionError:
-        raise JsonFault("the value is nested too deeply") from None
     except UnicodeEncodeError:
         raise JsonFault("a text holds half of a surrogate pair", begin) from None
     except JsonFault:
@@ -64,6 +70,24 @@ def parse(text: str) -> Any:
     if rest < len(text):
         raise JsonFault("there is text after the end of the JSON value", rest)
     return value
+
+
+def is_deep(text: str) -> bool:
+    """Whether brackets outside of strings are nested more than MAX_DEPTH deep."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    for _ in range(MAX_DEPTH):
+        fewer = brackets.replace("[]", "").replace("{}", "")
+        if fewer == brackets:
+            break
+        brackets = fewer
+    # What is left is nested deeper, or was never closed.
+    return (
+        brackets.count("[") + brackets.count("{") > MAX_DEPTH
+        or "[]" in brackets
+        or "{}" in brackets
+    )
 
 
 def place(text: str, offset: int | None) -> tuple[int | None, int | None]:

@@ -5,7 +5,9 @@ plainly valid against plain schemas, so ``certainly_valid`` looks first: it know
 answers True only when jsonschema would find nothing, and leaves everything else to the library.
 
 Schemas of packages are foreign: they may refer only to themselves, checking against one ends
-after ``MAX_STEPS`` keywords, and a ``pattern`` that could backtrack without end is not applied.
+after ``MAX_STEPS`` keywords or ``MAX_DEPTH`` nested ones, and a ``pattern`` that could backtrack
+without end is not applied. The depth is counted because deep recursion through generators ends
+the interpreter in a browser before Python raises RecursionError.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 MAX_STEPS = 100_000
+MAX_DEPTH = 40
+MAX_SCHEMA_DEPTH = 40
+"""Objects and arrays within each other in a schema; one nested property takes two."""
 MAX_PATTERN_TEXT = 10_000
 
 _ANNOTATIONS = {"$schema", "$id", "$comment", "title", "description", "default", "examples"}
@@ -73,15 +78,28 @@ def schema_fault(schema: Any) -> str | None:
     """Why a tool's parameters are no usable JSON Schema of type object, or None."""
     if not isinstance(schema, dict):
         return "the parameters are a JSON Schema, which is an object"
+    if _is_deeper(schema, MAX_SCHEMA_DEPTH):
+        return "the schema is nested too deeply"
     if schema.get("type", "object") != "object":
         return "the parameters' type is object: the model passes named arguments"
     plain = own_schema("plain-parameters")
-    try:
-        if certainly_valid(schema, plain, plain):
-            return None
-        return _foreign_part(schema, inner=False) or _library_fault(schema)
-    except RecursionError:
-        return "the schema is nested too deeply"
+    if certainly_valid(schema, plain, plain):
+        return None
+    return _foreign_part(schema, inner=False) or _library_fault(schema)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [inner for one in level for inner in _inner(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: Any) -> list[Any]:
+    members = value.values() if isinstance(value, dict) else value
+    return list(members) if isinstance(value, dict | list) else []
 
 
 def certainly_valid(value: Any, schema: Any, root: Any) -> bool:
@@ -172,12 +190,18 @@ def _validator(schema: Mapping[str, Any]) -> Any:
     from jsonschema import Draft202012Validator, validators
 
     steps = iter(range(MAX_STEPS))
+    depth = 0
 
     def counted(check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
         def keyword(validator: Any, limit: Any, value: Any, schema: Any) -> Iterator[Any]:
-            if next(steps, None) is None:
+            nonlocal depth
+            if next(steps, None) is None or depth == MAX_DEPTH:
                 raise _TooMuchWork
-            yield from check(validator, limit, value, schema) or ()
+            depth += 1
+            try:
+                yield from check(validator, limit, value, schema) or ()
+            finally:
+                depth -= 1
 
         return keyword
 
