@@ -350,11 +350,15 @@ class World:
         self.locks = FakeLocks()
         self.urls: dict[str, bytes] = {}
         self.pages: dict[str, Any] | None = None
+        self.installed: list[str] = []
 
     async def fetch_package(self, url: str, progress: Callable[..., None]) -> bytes:
         await asyncio.sleep(0)
         progress(len(self.urls[url]), len(self.urls[url]))
         return self.urls[url]
+
+    async def install(self, library: str) -> None:
+        self.installed.append(library)
 
     async def read_page(self, url: str, max_chars: int) -> dict[str, Any]:
         assert self.pages is not None
@@ -372,5 +376,6 @@ class World:
             notifier=self.notifier,
             fetch_package=self.fetch_package,
             lock=self.locks.lock,
+            install=self.install,
             web_reader=None if self.pages is None else self.read_page,
         )

@@ -216,3 +216,16 @@ async def test_the_same_provider_ids_in_every_round_are_told_apart():
         ids = [call.id for entry in player.entries for call in entry.tool_calls]
         assert len(set(ids)) == 2
         assert ids == [entry.tool_call_id for entry in player.entries if entry.role == "tool"]
+
+
+@pytest.mark.parametrize(("sides", "installed"), [(6, []), (1, ["jsonschema"])])
+async def test_the_schema_library_is_fetched_when_it_is_needed_and_not_there(
+    monkeypatch, sides, installed
+):
+    monkeypatch.setattr("personae.player.dispatch.find_spec", lambda name: None)
+    world = dice()
+    world.transport.calls(("roll", {"sides": sides}))
+    world.transport.says("Done.")
+    async with playing(world, DICE) as player:
+        await player.send("Roll")
+    assert world.installed == installed

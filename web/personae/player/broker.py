@@ -117,8 +117,9 @@ class Broker:
 
     async def _run_tools(self, reply: Reply) -> None:
         session = self._session
+        tools, take_number = session.registry.tools, session.journal.take_number
         plans = [
-            dispatch.plan(call, session.registry.tools, session.journal.take_number)
+            await dispatch.plan(call, tools, take_number, session.environment.install)
             for call in reply.tool_calls
         ]
         entry = await self._store(reply, reply.text, [planned.call for planned in plans])

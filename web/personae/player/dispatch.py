@@ -8,18 +8,22 @@ is stored beside the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 from personae.conversation.entries import ToolCall
 from personae.errors import AgentError, PersonaeError
 from personae.llm.arguments import parse_arguments
 from personae.package.model import AgentProgram, Tool
-from personae.package.schema import violations
+from personae.package.schema import Violation, certainly_valid, violations
+from personae.package.steps import Install
 from personae.player.agents import Agents, Invocation
 
 Tools = Mapping[str, tuple[AgentProgram, Tool]]
 
+LIBRARY = "jsonschema"
 MOST_VIOLATIONS = 5
 
 
@@ -41,8 +45,13 @@ class Result:
     ok: bool
 
 
-def plan(call: ToolCall, tools: Tools, take_number: Callable[[], int]) -> Planned:
-    """Finds the agent, reads and checks the arguments, and takes a number."""
+async def plan(
+    call: ToolCall, tools: Tools, take_number: Callable[[], int], install: Install | None
+) -> Planned:
+    """Finds the agent, reads and checks the arguments, and takes a number.
+
+    ``install``: fetches the schema library when it is needed and not there.
+    """
     if call.name not in tools:
         known = ", ".join(tools) or "none"
         return Planned(call, refusal=f"Error: there is no tool {call.name!r}. Tools: {known}.")
@@ -51,12 +60,24 @@ def plan(call: ToolCall, tools: Tools, take_number: Callable[[], int]) -> Planne
         arguments = parse_arguments(call.arguments)
     except PersonaeError as error:
         return Planned(call, refusal=f"Error: {error.message}")
-    found = violations(arguments, tool.parameters)[:MOST_VIOLATIONS]
+    found = await _violations(arguments, tool.parameters, install)
     if found:
         reasons = "; ".join(f"{v.where or 'arguments'}: {v.message}" for v in found)
         text = f"Error: the arguments of {call.name} do not fit its parameters: {reasons}."
         return Planned(call, refusal=text)
     return Planned(replace(call, number=take_number()), program, arguments)
+
+
+async def _violations(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], install: Install | None
+) -> list[Violation]:
+    if certainly_valid(arguments, schema, schema):
+        return []
+    if install is not None and find_spec(LIBRARY) is None:
+        # What keeps it from being fetched shows in the violations.
+        with suppress(Exception):
+            await install(LIBRARY)
+    return violations(arguments, schema)[:MOST_VIOLATIONS]
 
 
 async def run(planned: Planned, agents: Agents, invocation: Invocation) -> Result:

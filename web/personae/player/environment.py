@@ -33,5 +33,8 @@ class Environment:
     """The bytes of a package's URL. Raises PackageError."""
     lock: Callable[[str], Awaitable[Lease | None]]
     """Takes the named lock if it is free; None: another tab holds it."""
+    install: Callable[[str], Awaitable[None]] | None = None
+    """Makes a library importable that only some packages need (``jsonschema``, ``ruamel``); None:
+    they are there."""
     web_reader: Callable[[str, int], Awaitable[dict[str, Any]]] | None = None
     """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""

@@ -14,6 +14,7 @@ from typing import Any
 from personae.errors import BridgeError
 from personae.llm.replies import Reply
 from personae.package.model import AgentProgram, Tool
+from personae.package.steps import Install
 from personae.player import dispatch
 from personae.player.agents import Agents, Invocation
 from personae.player.caps import Meter
@@ -30,13 +31,20 @@ MOST_ROUNDS = 10
 
 class ModelCalls:
     def __init__(
-        self, registry: Registry, agents: Agents, journal: Journal, meter: Meter, models: Models
+        self,
+        registry: Registry,
+        agents: Agents,
+        journal: Journal,
+        meter: Meter,
+        models: Models,
+        install: Install | None,
     ) -> None:
         self._registry = registry
         self._agents = agents
         self._journal = journal
         self._meter = meter
         self._models = models
+        self._install = install
 
     async def call(
         self, program: AgentProgram, invocation: Invocation, arguments: Mapping[str, Any]
@@ -80,7 +88,8 @@ class ModelCalls:
     ) -> list[dict[str, Any]]:
         answers = []
         for call in reply.tool_calls:
-            planned = dispatch.plan(call, tools, self._journal.take_number)
+            take_number = self._journal.take_number
+            planned = await dispatch.plan(call, tools, take_number, self._install)
             if planned.program is not None and invocation.note_granted is not None:
                 invocation.note_granted(planned.call)
             await self._journal.save()

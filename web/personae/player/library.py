@@ -15,7 +15,7 @@ from personae.package.files import open_files
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
-from personae.package.steps import Progress, run_async
+from personae.package.steps import Install, Progress, run_async
 from personae.player.loading import character_id
 from personae.player.records import dumps, loads
 from personae.ports import Clock, Delete, Put, Storage
@@ -25,9 +25,11 @@ Writes = list[Put | Delete]
 
 
 class Library:
-    def __init__(self, storage: Storage, clock: Clock) -> None:
+    def __init__(self, storage: Storage, clock: Clock, install: Install | None = None) -> None:
         self._storage = storage
         self._clock = clock
+        self._install = install
+        """See ``Environment.install``."""
 
     async def save(
         self,
@@ -40,7 +42,7 @@ class Library:
         Raises PackageError when it cannot be played, StorageError when it cannot be kept.
         """
         files = (await run_async(open_files(package, Report()), progress)).files
-        loaded = await load_package_async(files, progress)
+        loaded = await load_package_async(files, progress, self._install)
         identity = character_id(source, loaded.digest)
         hashes = {path: content_hash(data) for path, data in files.items()}
         record = {
@@ -79,7 +81,7 @@ class Library:
         if record is None:
             raise UsageError("unknown_character", f"The library has no character {identity!r}.")
         files = {item["path"]: await self._file(item["hash"]) for item in record["files"]}
-        package = await load_package_async(files, progress)
+        package = await load_package_async(files, progress, self._install)
         opened = {**record, "openedAt": self._clock.now()}
         await self._storage.commit([Put("packages", (identity,), dumps(opened))])
         return package

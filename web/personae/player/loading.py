@@ -26,10 +26,10 @@ async def load_source(
     if isinstance(source, Package):
         return source
     if isinstance(source, str):
-        return await load_package_async(await fetch(source, environment, progress), progress)
-    if isinstance(source, Mapping):
-        return await load_package_async(_files(source), progress)
-    return await load_package_async(source, progress)
+        contents = await fetch(source, environment, progress)
+    else:
+        contents = _files(source) if isinstance(source, Mapping) else source
+    return await load_package_async(contents, progress, environment.install)
 
 
 def character_id(source: Source | None, digest: str) -> str:
@@ -43,7 +43,7 @@ def character_id(source: Source | None, digest: str) -> str:
 
 async def fetch(
     url: str, environment: Environment, progress: Progress | None = None
-) -> bytes | dict[str, bytes]:
+) -> bytes | Mapping[str, bytes]:
     """A zip's bytes, or the files of a folder that serves ``files.json``."""
 
     def arrived(done: int, total: int | None) -> None:

@@ -84,7 +84,9 @@ class Session:
         shared = (self.registry, self.agents, journal, self._failed)
         self.hooks = Hooks(*shared)
         self.preload = Preload(*shared)
-        self.model_calls = ModelCalls(self.registry, self.agents, journal, self.meter, self.models)
+        self.model_calls = ModelCalls(
+            self.registry, self.agents, journal, self.meter, self.models, environment.install
+        )
 
     @property
     def read_only(self) -> bool:
