@@ -352,14 +352,17 @@ async def test_a_long_error_is_cut() -> None:
 
 async def test_ids_avoid_those_of_earlier_rounds() -> None:
     earlier = {"id": "a", "function": {"name": "roll", "arguments": "{}"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "assistant", "content": "", "tool_calls": [earlier]},
         {"role": "tool", "tool_call_id": "a", "content": "6"},
     ]
     again = [{"index": 0, "id": "a", "function": {"name": "roll", "arguments": "{}"}}]
     transport = FakeTransport(FakeResponse([sse(chunk({"tool_calls": again}))]))
-    reply = await ChatClient(transport, InstantClock()).complete(HERE, build_body(messages))
-    assert reply.tool_calls[0].id not in ("a", "")
+    client = ChatClient(transport, InstantClock())
+    async with aclosing(client.stream(HERE, build_body(messages), taken=["call00001"])) as stream:
+        reply = [event async for event in stream][-1]
+    assert isinstance(reply, Reply)
+    assert reply.tool_calls[0].id not in ("a", "call00001", "")
 
 
 async def test_usage_is_the_providers_or_an_estimate() -> None:

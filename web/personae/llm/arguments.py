@@ -14,6 +14,7 @@ import re
 from typing import Any
 
 from personae.errors import ModelError
+from personae.llm.bounded import MAX_DEPTH, TooDeepError, load_json
 from personae.llm.unicode import well_formed_json
 
 _FENCE = "```"
@@ -33,7 +34,6 @@ _TOKEN = re.compile(
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = frozenset(_WORDS.values())
 _MAX_WRAPPINGS = 3
-_MAX_DEPTH = 200
 
 
 def parse_arguments(text: str) -> dict[str, Any]:
@@ -87,24 +87,9 @@ def _load(text: str) -> Any:
 
 def _strict(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
-    except RecursionError:
-        raise _too_deep() from None
-    if text.count("[") + text.count("{") > _MAX_DEPTH and _depth_exceeded(value):
-        raise _too_deep()
-    return value
-
-
-def _depth_exceeded(value: Any) -> bool:
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [
-            item
-            for holder in level
-            if isinstance(holder, dict | list)
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
-    return bool(level)
+        return load_json(text, parse_constant=_no_constant, parse_float=_finite)
+    except TooDeepError:
+        raise _invalid(f"they are nested more than {MAX_DEPTH} levels deep") from None
 
 
 def _repaired(text: str, error: ValueError) -> Any:
@@ -171,10 +156,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     return "boolean" if isinstance(value, bool) else "number"
-
-
-def _too_deep() -> ModelError:
-    return _invalid(f"they are nested more than {_MAX_DEPTH} levels deep")
 
 
 def _invalid(reason: str) -> ModelError:

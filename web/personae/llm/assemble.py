@@ -9,11 +9,11 @@ work is linear in the bytes; everything that comes out is well-formed Unicode.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from personae.llm import faults
+from personae.llm.bounded import load_json
 from personae.llm.calls import CallAssembler
 from personae.llm.reasoning import ReasoningFields
 from personae.llm.replies import (
@@ -162,8 +162,8 @@ class Assembler:
 
 def _parsed(data: str) -> Any:
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
+        return load_json(data)
+    except ValueError as error:
         raise faults.broken_chunk(data) from error
 
 

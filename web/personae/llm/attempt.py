@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,10 +23,12 @@ async def attempt(
     endpoint: Endpoint,
     sent: Mapping[str, Any],
     number: int,
+    taken: Collection[str] = (),
 ) -> AsyncGenerator[Event, None]:
     """Sends ``sent`` once; deltas, Waiting while nothing comes, and the Reply last.
 
-    ``number``: which attempt this is, from 1. Raises ModelError, with the key taken out.
+    ``number``: which attempt this is, from 1. ``taken``: tool-call ids the reply must avoid,
+    beside those it was sent. Raises ModelError, with the key taken out.
     """
     try:
         body: ReplyBody | RefusalBody | None = None
@@ -36,7 +38,7 @@ async def attempt(
                     message = silence_message(item.lasted)
                     yield Waiting(item.gives_up_in, "model_stalled", number, message)
                 elif not isinstance(item, bytes):
-                    body = _body(item, endpoint, sent, clock)
+                    body = _body(item, endpoint, clock, {*taken, *_call_ids(sent)})
                 elif body is not None:
                     for delta in body.feed(item):
                         yield delta
@@ -60,11 +62,11 @@ def located(error: ModelError, endpoint: Endpoint) -> ModelError:
 
 
 def _body(
-    response: HttpResponse, endpoint: Endpoint, sent: Mapping[str, Any], clock: Clock
+    response: HttpResponse, endpoint: Endpoint, clock: Clock, taken: set[str]
 ) -> ReplyBody | RefusalBody:
     if not 200 <= response.status <= 299:
         return RefusalBody(response, endpoint.chat_url, clock.now())
-    return ReplyBody(endpoint.chat_url, response.status, _call_ids(sent))
+    return ReplyBody(endpoint.chat_url, response.status, taken)
 
 
 def _call_ids(sent: Mapping[str, Any]) -> set[str]:

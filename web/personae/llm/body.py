@@ -6,13 +6,13 @@ an event stream. Invariant: a page or other foreign body is described, never pas
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
 from personae.errors import ModelError
 from personae.llm import faults
 from personae.llm.assemble import Assembler, Delta
+from personae.llm.bounded import load_json
 from personae.llm.replies import Reply
 from personae.llm.sse import SseDecoder, SseEvent
 
@@ -92,8 +92,8 @@ class ReplyBody:
     def _json(self) -> Any:
         text = b"".join(self._pieces).decode("utf-8-sig", "replace")
         try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
+            return load_json(text)
+        except ValueError:
             raise faults.not_json(self._status, self._url, self._excerpt()) from None
 
     def _explain(self) -> None:

@@ -18,6 +18,7 @@ from itertools import count
 from typing import Any
 
 from personae.conversation.entries import ToolCall
+from personae.llm.bounded import load_json
 from personae.llm.unicode import well_formed
 
 
@@ -112,8 +113,8 @@ class CallAssembler:
 def is_object(text: str) -> bool:
     """True when ``text`` is one complete JSON object."""
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(load_json(text), dict)
+    except ValueError:
         return False
 
 

@@ -8,7 +8,7 @@ at once; the API key appears in no event and no error.
 from __future__ import annotations
 
 import random as _random
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -37,18 +37,20 @@ class ChatClient:
         self._random = random
 
     async def stream(
-        self, endpoint: Endpoint, body: Mapping[str, Any]
+        self, endpoint: Endpoint, body: Mapping[str, Any], taken: Collection[str] = ()
     ) -> AsyncGenerator[Event, None]:
         """Sends ``body`` (see ``request.build_body``); the answer's events, a Reply last.
 
-        Raises ModelError. A loop that may be left early belongs into ``contextlib.aclosing``.
+        ``taken``: tool-call ids the reply must avoid, beside those in ``body``. Raises
+        ModelError. A loop that may be left early belongs into ``contextlib.aclosing``.
         """
         course = _Course(endpoint, self._memory, self._random)
         while True:
             sent = course.adapt(body)
             started = False
             try:
-                events = attempt(self._transport, self._clock, endpoint, sent, course.attempt)
+                number = course.attempt
+                events = attempt(self._transport, self._clock, endpoint, sent, number, taken)
                 async with aclosing(events):
                     async for event in events:
                         if not started and not isinstance(event, Waiting):

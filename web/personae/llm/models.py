@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from personae.errors import ModelError
 from personae.llm import faults
 from personae.llm.attempt import located
+from personae.llm.bounded import load_json
 from personae.llm.endpoint import Endpoint
 from personae.llm.exchange import PATIENCE, Exchange, Silence
 from personae.llm.refusal import RefusalBody
@@ -47,8 +47,8 @@ def _ids(data: bytes, url: str) -> list[str]:
     if text.startswith("<"):
         raise faults.web_page(200, url, text)
     try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError):
+        listed = load_json(text)
+    except ValueError:
         raise faults.not_json(200, url, text) from None
     if isinstance(listed, Mapping):
         faults.raise_for_error_object(listed)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from personae.errors import ModelError
 from personae.llm import faults
+from personae.llm.bounded import load_json
 from personae.llm.retry import retry_after
 from personae.ports import HttpResponse
 
@@ -51,6 +51,6 @@ class RefusalBody:
 
 def _words(text: str) -> dict[str, Any]:
     try:
-        return faults.provider_words(json.loads(text))
-    except (ValueError, RecursionError):
+        return faults.provider_words(load_json(text))
+    except ValueError:
         return {"message": text}
