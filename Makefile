@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := $(shell find bundle web worker server -type f -not -path '*/node_modules/*' -not -path '*/static/*' -not -name '*.pyc')
 
 run: .venv/installed
@@ -11,13 +12,15 @@ test: .venv/tested
 clean:
 	rm -rf .venv build dist worker/node_modules server/personae_server/static
 
-.venv/installed: pyproject.toml hatch_build.py $(SOURCES)
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml hatch_build.py $(SOURCES)
+	$(PIP) install -e .
 	touch $@
 
-.venv/tested: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	touch $@
+.venv/tested: .venv/bin/python pyproject.toml hatch_build.py $(SOURCES)
+	$(PIP) install -e '.[test]'
+	touch $@ .venv/installed
 
 .PHONY: run test clean
