@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from personae.ui import formats
+from personae.ui.agent_facts import agent_facts, log_text
 from personae.ui.dom import clone, fill, part, show
 from personae.ui.tree import Tree
 
-_LANGUAGES = {
-    "javascript": "JavaScript",
-    "typescript": "TypeScript",
-    "python": "Python",
-    "lua": "Lua",
-}
+_MOST_LINES = 200
 _STATES = {
     "closed": "asleep",
     "booting": "starting",
@@ -68,48 +64,3 @@ def _log_line(line: dict[str, Any]) -> Any:
     what, detail = log_text(line)
     fill(node, time=formats.clock(line["at"]), what=what, detail=detail)
     return node
-
-
-def log_text(line: dict[str, Any]) -> tuple[str, str]:
-    """(headline, details) of one line of an agent's log."""
-    if line["kind"] != "call":
-        return str(line["text"]), ""
-    took = f", {line['milliseconds']:.0f} ms" if "milliseconds" in line else ""
-    facts = [("arguments", line.get("args")), ("result", line.get("result"))]
-    shown = [f"{name}: {value}" for name, value in facts if value not in (None, "", [])]
-    return f"{line.get('function', 'call')}{took}", "\n".join(shown)
-
-
-_MOST_LINES = 200
-
-
-def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
-    """(term, value) pairs for what an agent declares; empty ones are left out."""
-    facts = [
-        ("Language", _LANGUAGES.get(str(agent.get("language")), str(agent.get("language") or ""))),
-        ("Version", str(agent.get("version") or "")),
-        ("Kind", "Sub-agent" if agent.get("subAgent") else ""),
-        ("Tools", _tools(agent.get("tools"))),
-        ("Commands", ", ".join(f"@{name}" for name in _name_list(agent.get("commands")))),
-        ("May use", _names(agent.get("apis"))),
-        ("Hooks", _names(agent.get("hooks"))),
-        ("Libraries", _names(agent.get("libraries"))),
-        ("Preload", "yes" if agent.get("preload") else ""),
-    ]
-    return [(term, value) for term, value in facts if value]
-
-
-def _names(items: Any) -> str:
-    return ", ".join(_name_list(items))
-
-
-def _tools(items: Any) -> str:
-    """Names; those that another agent registered first say so."""
-    return ", ".join(
-        str(item["name"]) + ("" if item.get("registered", True) else " (taken)")
-        for item in items or []
-    )
-
-
-def _name_list(items: Any) -> list[str]:
-    return [str(item["name"] if isinstance(item, dict) else item) for item in items or []]

@@ -9,11 +9,11 @@ from typing import Any
 from personae.errors import PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
-from personae.ui.composer import turn_text
 from personae.ui.dom import by_id, show
 from personae.ui.notices import announce
 from personae.ui.page import Page
 from personae.ui.settings import Settings
+from personae.ui.status import turn_text
 
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 

@@ -10,25 +10,6 @@ from personae.ui.dom import Dispatcher, Listeners, by_id, show
 HINT = "Enter sends · Shift+Enter for a new line · @ for commands"
 
 
-def turn_text(turn: dict[str, Any], character: str) -> str:
-    """One short line for the state of the turn; empty when there is nothing to say."""
-    state, detail = turn.get("state", "idle"), str(turn.get("detail") or "")
-    seconds = turn.get("seconds")
-    texts = {
-        "loading": "Getting the agents ready…",
-        "preload": f"{character} is gathering thoughts…",
-        "waiting": "Waiting for the model…",
-        "streaming": f"{character} is replying…",
-        "tools": f"Running {detail}…" if detail else "Running a tool…",
-        "hooks": "Agents are taking note…",
-        "retrying": detail or "Trying again…",
-    }
-    text = texts.get(str(state), "")
-    if text and isinstance(seconds, int | float) and seconds >= 1:
-        text += f" {seconds:.0f} s"
-    return text
-
-
 class Composer:
     def __init__(
         self, dispatcher: Dispatcher, send: Callable[[str], Any], commands: Callable[[], Any]

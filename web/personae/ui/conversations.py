@@ -7,20 +7,10 @@ from typing import Any
 from personae.ui import formats
 from personae.ui.dom import by_id, clone, document, fill, part, show
 from personae.ui.message import paint_monogram
+from personae.ui.search import matching_conversations
 
 SEARCH_FROM = 6
 """A search field appears when there are at least this many conversations."""
-
-
-def matching(conversations: list[dict[str, Any]], query: str) -> list[dict[str, Any]]:
-    """Newest first; those whose title holds every word of ``query``."""
-    words = query.casefold().split()
-    found = [
-        item
-        for item in conversations
-        if all(word in str(item.get("title") or "").casefold() for word in words)
-    ]
-    return sorted(found, key=lambda item: -int(item.get("updatedAt") or 0))
 
 
 class Sidebar:
@@ -54,7 +44,7 @@ class Sidebar:
 
     def draw(self, now: int) -> None:
         """Draws what matches the search field, unless it is what is drawn already."""
-        shown = matching(self._conversations, str(self._search.value))
+        shown = matching_conversations(self._conversations, str(self._search.value))
         key = (
             self._current,
             [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from personae.ui.dom import by_id, clone, document, load_templates, part
-from personae.ui.shortcuts import SHORTCUTS, Shortcut
+from personae.ui.keys import SHORTCUTS, Shortcut
 
 
 async def show_help(mac: bool) -> None:

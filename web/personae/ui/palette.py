@@ -7,20 +7,9 @@ from typing import Any
 
 from personae.errors import PersonaeError
 from personae.ui.dom import Dispatcher, Listeners, clone, document, fill, load_templates, part, show
+from personae.ui.search import Command, matching_commands
 
-Command = dict[str, str]
 Run = Callable[[str, str], Awaitable[str | None]]
-
-
-def matching(commands: list[Command], query: str) -> list[Command]:
-    """Commands whose name, agent or description holds ``query``; names that start so first."""
-    wanted = query.casefold().lstrip("@").strip()
-    found = [
-        item
-        for item in commands
-        if wanted in f"{item['name']} {item.get('description') or ''} {item['agentId']}".casefold()
-    ]
-    return sorted(found, key=lambda item: not item["name"].casefold().startswith(wanted))
 
 
 class Palette:
@@ -62,7 +51,7 @@ class Palette:
         part(self._dialog, "query").focus()
 
     def _filter(self) -> None:
-        self._shown = matching(self._commands, str(part(self._dialog, "query").value))
+        self._shown = matching_commands(self._commands, str(part(self._dialog, "query").value))
         part(self._dialog, "list").replaceChildren(
             *[_item(command, at) for at, command in enumerate(self._shown)]
         )

@@ -103,10 +103,12 @@ def headers(api_key: str) -> dict[str, str]:
 
 
 def model_ids(body: str) -> list[str]:
-    """Model names in a ``/models`` reply, sorted; accepts the shapes that servers use."""
+    """Model names in a ``/models`` reply, sorted, in the shapes servers use. Raises ValueError."""
     reply: Any = json.loads(body)
     found = reply.get("data", reply.get("models", [])) if isinstance(reply, dict) else reply
-    names = [_model_name(item) for item in found] if isinstance(found, list) else []
+    if not isinstance(found, list):
+        raise ValueError("no list")
+    names = map(_model_name, found)
     return sorted({name for name in names if name}, key=str.lower)
 
 

@@ -1,0 +1,70 @@
+"""Which entries are drawn, and what belongs together."""
+
+from __future__ import annotations
+
+from personae.conversation.entries import Entry, ToolCall
+from personae.ui.rows import INTRO, Rows
+
+
+def entry(number: int, role: str, content: str = "", **fields: object) -> Entry:
+    return Entry(id=f"e{number}", role=role, content=content, at=number, **fields)  # type: ignore[arg-type]
+
+
+ROUND = entry(2, "assistant", tool_calls=(ToolCall("c1", "roll", "{}"),))
+TURN = [
+    entry(1, "user", "roll"),
+    ROUND,
+    entry(3, "log", "rolled", agent_id="a"),
+    entry(4, "tool", "6", tool_call_id="c1"),
+    entry(5, "assistant", "A six."),
+]
+
+
+def rows_of(entries: list[Entry], *, intro: bool = False) -> Rows:
+    rows = Rows()
+    rows.reset(entries, intro=intro)
+    return rows
+
+
+def test_a_tool_entry_is_the_result_of_the_call_before_it() -> None:
+    rows = rows_of(TURN)
+    assert [row.key for row in rows.rows] == ["e1", "e2", "e3", "e5"]
+    assert rows.rows[1].results["c1"].content == "6"
+    assert rows.rows[1].bare
+
+
+def test_the_speaker_is_named_once_in_a_turn() -> None:
+    again = [*TURN, entry(6, "user", "and?"), entry(7, "assistant", "Nothing.")]
+    rows = rows_of(again)
+    assert [row.continues for row in rows.rows] == [False, False, False, True, False, False]
+
+
+def test_a_repeated_call_id_of_another_round_is_another_call() -> None:
+    second = entry(6, "assistant", tool_calls=(ToolCall("c1", "roll", "{}"),))
+    rows = rows_of([*TURN, second, entry(7, "tool", "2", tool_call_id="c1")])
+    assert rows.rows[1].results["c1"].content == "6"
+    assert rows.rows[4].results["c1"].content == "2"
+
+
+def test_adding_says_which_row_changed() -> None:
+    rows = rows_of([TURN[0]], intro=True)
+    assert rows.rows[0].key == INTRO
+    assert rows.add(ROUND) == 2
+    assert rows.add(entry(4, "tool", "6", tool_call_id="c1")) == 2
+    assert rows.add(entry(5, "assistant", "A six.")) == 3
+    assert rows.last_message() == 3
+    assert rows.update(entry(5, "assistant", "A six!")) == 3
+    assert rows.rows[3].entry is not None
+    assert rows.rows[3].entry.content == "A six!"
+    assert rows.update(entry(99, "assistant", "who?")) == -1
+
+
+def test_a_tool_entry_without_its_call_is_not_drawn() -> None:
+    rows = rows_of([entry(1, "tool", "6", tool_call_id="c1")])
+    assert len(rows) == 0
+    assert rows.last_message() == -1
+
+
+def test_a_longer_text_is_guessed_higher() -> None:
+    short, long = rows_of([entry(1, "user", "hi"), entry(2, "assistant", "word " * 900)]).rows
+    assert long.guess_height(80) > 4 * short.guess_height(80)

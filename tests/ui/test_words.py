@@ -1,0 +1,161 @@
+"""What the app says: errors, the state of the turn, changes, shortcuts, agents."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from personae.errors import AgentError, ModelError, PackageError, StorageError
+from personae.package.model import Problem
+from personae.ui.agent_facts import agent_facts, log_text
+from personae.ui.changes import compare
+from personae.ui.exports import as_markdown, file_name
+from personae.ui.keys import SHORTCUTS, Shortcut
+from personae.ui.remedies import advise, problem_lines
+from personae.ui.search import matching_commands, matching_conversations
+from personae.ui.status import turn_text
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "action"),
+    [
+        (ModelError("http", "Incorrect key", status=401), "Check it in the settings", "settings"),
+        (ModelError("http", "Slow down", status=429), "Wait a little", "retry"),
+        (ModelError("http", "Oops", status=503), "provider has a problem", "retry"),
+        (ModelError("unreachable", "Failed", status=None), "Check the network", "retry"),
+        (StorageError("quota", "Full"), "Export it", "retry"),
+        (AgentError("deadline", "Too slow"), "goes on", "none"),
+        (ZeroDivisionError("division by zero"), "reload the page", "retry"),
+    ],
+)
+def test_each_error_has_a_remedy(error: Exception, words: str, action: str) -> None:
+    advice = advise(error)
+    assert words in advice.remedy
+    assert advice.action == action
+
+
+def test_an_unexpected_error_keeps_its_words_in_the_details() -> None:
+    advice = advise(ZeroDivisionError("division by zero"))
+    assert "division by zero" not in advice.title
+    assert "division by zero" in advice.detail
+
+
+def test_problems_are_listed_with_their_place() -> None:
+    problems = [
+        Problem("error", "config.json", "a comma too many", 3, 9),
+        {"severity": "error", "file": "agents/a.js", "message": "missing"},
+    ]
+    assert problem_lines(PackageError("package_invalid", "two", problems=problems)) == [
+        ("config.json, line 3, column 9", "a comma too many"),
+        ("agents/a.js", "missing"),
+    ]
+
+
+def test_the_turn_is_told_in_words() -> None:
+    assert turn_text({"state": "idle"}, "Wren") == ""
+    assert turn_text({"state": "streaming"}, "Wren") == "Wren is replying…"
+    assert turn_text({"state": "tools", "detail": "roll_dice"}, "Wren") == "Running roll_dice…"
+    assert turn_text({"state": "waiting", "seconds": 7.6}, "Wren").endswith("8 s")
+
+
+def test_changes_between_two_versions() -> None:
+    before = [{"path": "a", "hash": "1"}, {"path": "b", "hash": "1"}]
+    after = [{"path": "b", "hash": "2"}, {"path": "c", "hash": "1"}]
+    assert compare(before, after).text() == "Changed: b. New: c. Gone: a."
+    assert compare(before, before).text() == ""
+    many = [{"path": f"f{number}", "hash": "1"} for number in range(9)]
+    assert compare([], many).text().endswith("and 3 more.")
+
+
+def press(key: str, **held: bool) -> SimpleNamespace:
+    flags = {"ctrlKey": False, "metaKey": False, "altKey": False, "shiftKey": False}
+    return SimpleNamespace(key=key, **flags | held)
+
+
+def found(event: SimpleNamespace, *, mac: bool = False) -> list[str]:
+    return [shortcut.name for shortcut in SHORTCUTS if shortcut.matches(event, mac)]
+
+
+def test_shortcuts_match_their_keys_alone() -> None:
+    assert found(press("k", ctrlKey=True)) == ["commands"]
+    assert found(press("k", metaKey=True), mac=True) == ["commands"]
+    assert found(press("k")) == []
+    assert found(press("O", ctrlKey=True, shiftKey=True)) == ["new"]
+    assert found(press("/", ctrlKey=True, shiftKey=True)) == ["help"]  # Shift+7 on some keyboards
+    assert found(press("ArrowUp", altKey=True)) == ["previous"]
+
+
+def test_no_two_shortcuts_share_their_keys() -> None:
+    keys = [(*shortcut.keys(mac=False), shortcut.message) for shortcut in SHORTCUTS]
+    assert len(set(keys)) == len(keys)
+    assert Shortcut("x", "k", "", mod=True).keys(mac=True) == ["⌘", "K"]
+
+
+COMMANDS = [
+    {"name": "reset", "agentId": "a.memory", "description": "Forget"},
+    {"name": "memory", "agentId": "a.memory", "description": "Remember something"},
+]
+
+
+def test_commands_that_start_so_come_first() -> None:
+    assert [item["name"] for item in matching_commands(COMMANDS, "@mem")] == ["memory", "reset"]
+    assert matching_commands(COMMANDS, "forget") == COMMANDS[:1]
+    assert matching_commands(COMMANDS, "zzz") == []
+
+
+def test_conversations_are_found_by_every_word_newest_first() -> None:
+    listed = [
+        {"id": "1", "title": "The Drowned Bell", "updatedAt": 1},
+        {"id": "2", "title": "Bell and candle", "updatedAt": 2},
+    ]
+    assert [item["id"] for item in matching_conversations(listed, "BELL")] == ["2", "1"]
+    assert [item["id"] for item in matching_conversations(listed, "bell drowned")] == ["1"]
+
+
+def test_an_agent_says_what_it_declares() -> None:
+    facts = dict(
+        agent_facts(
+            {
+                "language": "lua",
+                "tools": [{"name": "a"}, {"name": "b", "registered": False}],
+                "commands": ["roll"],
+                "apis": [],
+                "preload": True,
+            }
+        )
+    )
+    assert facts == {
+        "Language": "Lua",
+        "Tools": "a, b (taken)",
+        "Commands": "@roll",
+        "Preload": "yes",
+    }
+
+
+def test_a_logged_call_shows_its_arguments_and_result() -> None:
+    line = {"kind": "call", "function": "onLoad", "args": "[]", "result": "x", "milliseconds": 2.4}
+    assert log_text(line) == ("onLoad, 2 ms", "arguments: []\nresult: x")
+    assert log_text({"kind": "error", "text": "no"}) == ("no", "")
+
+
+EXPORT = {
+    "character": "Wren",
+    "conversation": {"title": "A bell", "createdAt": 0},
+    "entries": [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "", "tool_calls": [{}]},
+        {"role": "tool", "content": "6"},
+        {"role": "log", "content": "Rolled 6"},
+        {"role": "assistant", "content": "A six.", "stopped": True},
+        {"role": "assistant", "content": "Seven.", "rejected": True},
+    ],
+}
+
+
+def test_a_conversation_as_markdown() -> None:
+    text = as_markdown(EXPORT, "Come in.")
+    assert text.startswith("# A bell\n")
+    order = ["**Wren**\n\nCome in.", "**You**\n\nHello", "> Rolled 6", "A six.\n\n*(stopped)*"]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+    assert "Seven." not in text
+    assert file_name("Wren", "", "md") == "Wren - conversation.md"
