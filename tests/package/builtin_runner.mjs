@@ -1,10 +1,13 @@
-// Plays one built-in agent for the tests. Standard input: {file, store, history, files, stores,
+// Plays one agent for the tests. Standard input: {file, libraries, store, history, files, stores,
 // reply, calls: [{function, arguments, context}]}, `arguments` without store, studio and context.
 
 import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 
 const play = JSON.parse(readFileSync(0, "utf-8"));
-const source = readFileSync(play.file, "utf-8");
+for (const library of play.libraries ?? []) (0, eval)(readFileSync(library, "utf-8"));
+const text = readFileSync(play.file, "utf-8");
+const source = play.file.endsWith(".ts") ? stripTypeScriptTypes(text) : text;
 const agent = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 const store = play.store ?? {};
 const log = [];

@@ -11,6 +11,8 @@ import zipfile
 from time import process_time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from package_support import only_problem, package, problems_of, zipped
 from personae.errors import PackageError
 from personae.package import archive
@@ -255,3 +257,26 @@ def test_two_candidates_for_the_root_are_named():
 def test_no_config_says_so():
     assert problems_of(zipped({"readme.txt": b""}))[0].file == "config.json"
     assert "another archive" in only_problem(zipped({"ada.zip": b"PK"})).message
+
+
+ORDINARY = zipped({"a.txt": b"some text, some text", "b/c.txt": bytes(range(200)), "d": b""})
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_what_is_read_from_mutated_bytes_is_what_zipfile_reads(data: st.DataObject):
+    """Two readers that disagree on an archive are how one of them is tricked."""
+    mutated = bytearray(ORDINARY)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(mutated) - 1))
+        mutated[at] = data.draw(st.integers(0, 255))
+    try:
+        files = read(bytes(mutated))
+    except PackageError:
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(mutated)) as other:
+            contents = [other.read(entry) for entry in other.infolist()]
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
+        return
+    assert all(content in contents for content in files.values())
