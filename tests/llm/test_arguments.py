@@ -193,9 +193,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_long_arguments_take_linear_time(shape: str) -> None:
     def seconds(size: int) -> float:
         text = shape.format("x" * size)
-        started = time.perf_counter()
+        started = time.process_time()
         sendable_arguments(text)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(1000)
     assert seconds(10_000_000) < 100 * max(seconds(1_000_000), 0.001)

@@ -380,12 +380,12 @@ def test_ten_megabytes_of_arguments_take_linear_time() -> None:
         piece = call("x" * 1000, index=0, id="a", name="roll")
         assembler = Assembler()
         list(assembler.feed(json.dumps(call('{"x":"', index=0, id="a", name="roll"))))
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(pieces):
             list(assembler.take(piece))
         list(assembler.feed(json.dumps(call('"}', index=0))))
         assert len(assembler.reply().tool_calls[0].arguments) == pieces * 1000 + 8
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(100)
     assert seconds(10_000) < 50 * max(seconds(1_000), 0.002)

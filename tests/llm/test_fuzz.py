@@ -87,7 +87,7 @@ def test_any_bytes(pieces: list[bytes]) -> None:
 
 
 def test_deep_nesting_wherever_it_stands() -> None:
-    for depth in (100, 300, 900, 5_000, 100_000):
+    for depth in (150, 900, 50_000):
         deep = '{"a":' * depth + "1" + "}" * depth
         delta = f'{{"reasoning_details":[{{"type":"x","y":{deep}}}]}}'
         for text in (

@@ -89,9 +89,9 @@ def test_any_bytes_decode_the_same_however_split(stream: bytes, cut: int) -> Non
 
 def test_a_long_line_in_small_pieces_takes_linear_time() -> None:
     def seconds(size: int) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         decode(*[b"data: ", *[b"x" * 10] * (size // 10), b"\n\n"])
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(10_000)
     assert seconds(1_000_000) < 40 * max(seconds(100_000), 0.001)

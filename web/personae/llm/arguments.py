@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from personae.errors import ModelError
-from personae.llm.bounded import MAX_DEPTH, TooDeepError, load_json
+from personae.llm.bounded import TooDeepError, load_json
 from personae.llm.unicode import well_formed_json
 
 _FENCE = "```"
@@ -88,8 +88,8 @@ def _load(text: str) -> Any:
 def _strict(text: str) -> Any:
     try:
         return load_json(text, parse_constant=_no_constant, parse_float=_finite)
-    except TooDeepError:
-        raise _invalid(f"they are nested more than {MAX_DEPTH} levels deep") from None
+    except TooDeepError as error:
+        raise _invalid(f"they are {error}") from None
 
 
 def _repaired(text: str, error: ValueError) -> Any:

@@ -1,6 +1,7 @@
 """Parses JSON text of foreign origin with a bound on its nesting.
 
-Deeper values would end in RecursionError somewhere later: when copied, checked or sent on.
+The bound is checked before parsing: in a browser, Python's reader ends the whole interpreter on
+a text nested some thousand times, where elsewhere it raises RecursionError.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-MAX_DEPTH = 200
+from personae.package.jsontext import MAX_DEPTH, is_deep
 
 
 class TooDeepError(ValueError):
-    """The value is nested more than MAX_DEPTH levels deep."""
+    """The value is nested too deeply."""
+
+    def __init__(self) -> None:
+        super().__init__(f"nested more than {MAX_DEPTH} levels deep")
 
 
 def load_json(
@@ -21,23 +25,7 @@ def load_json(
     parse_constant: Callable[[str], Any] | None = None,
     parse_float: Callable[[str], Any] | None = None,
 ) -> Any:
-    """``json.loads``; raises ValueError (TooDeepError among them) and nothing else."""
-    try:
-        value = json.loads(text, parse_constant=parse_constant, parse_float=parse_float)
-    except RecursionError:
-        raise TooDeepError from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+    """``json.loads``. Raises ValueError, of which TooDeepError is one."""
+    if is_deep(text):
         raise TooDeepError
-    return value
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            item
-            for holder in level
-            if isinstance(holder, dict | list)
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
-    return bool(level)
+    return json.loads(text, parse_constant=parse_constant, parse_float=parse_float)

@@ -17,6 +17,7 @@ from personae.conversation.entries import ToolCall
 from personae.llm.replies import call_dict
 from personae.llm.tokens import estimate_prompt, estimate_tokens
 from personae.llm.unicode import well_formed
+from personae.package.jsontext import is_deep
 from personae.ports import Clock, HttpRequest, HttpResponse, ModelTransport
 
 BASE_URL = "rehearsal:"
@@ -108,11 +109,11 @@ def _asked(text: str, offered: set[str]) -> Iterator[tuple[str, str]]:
 
 def _object_at_start(text: str) -> str:
     """The JSON object ``text`` begins with; the rest of the line when it is broken."""
+    line = text.partition("\n")[0]
     try:
-        _, end = json.JSONDecoder().raw_decode(text)
-        return text[:end]
-    except (ValueError, RecursionError):
-        return text.partition("\n")[0]
+        return line if is_deep(text) else text[: json.JSONDecoder().raw_decode(text)[1]]
+    except ValueError:
+        return line
 
 
 def _round(body: Mapping[str, Any]) -> int:
