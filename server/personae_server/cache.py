@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from anyio.to_thread import run_sync
+from personae.errors import UsageError
 
 from personae_server import metrics
 from personae_server.streaming import Chunks
@@ -54,13 +55,20 @@ class Entry:
 
 
 class PackageCache:
-    """The entries of one folder, held to ``limit`` bytes by dropping the least recently used."""
+    """The entries of one folder, held to ``limit`` bytes by dropping the least recently used.
+
+    Raises UsageError (``cache_folder``) when there can be no such folder.
+    """
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
         self.limit = limit
         self._writers = 0
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"The cache folder {folder} cannot be made: {error.strerror}"
+            raise UsageError("cache_folder", message) from error
 
     def find(self, url: str) -> Entry | None:
         try:

@@ -55,7 +55,7 @@ async def on_http_exception(request: Request, error: Exception) -> JSONResponse:
     """What Starlette itself refuses: unknown paths and methods."""
     assert isinstance(error, HTTPException)
     code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
-    message = f"{HTTPStatus(error.status_code).phrase}: {request.method} {request.url.path}"
+    message = f"{HTTPStatus(error.status_code).phrase}: {request.method} {request.scope['path']}"
     return error_response(error.status_code, code, message, error.headers)
 
 
@@ -66,6 +66,11 @@ class Crashes:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        return await self._guarded(scope, receive, send)
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
 
         async def watch(message: Message) -> None:

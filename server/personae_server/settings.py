@@ -47,6 +47,21 @@ def switch(text: str) -> bool:
     return values[text.lower()]
 
 
+def whole(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not least <= int(text) <= most:
+            raise ValueError(f"it goes from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    if not 0 <= float(text) <= 86_400:
+        raise ValueError("it goes from 0 to 86400")
+    return float(text)
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in choices:
@@ -83,14 +98,16 @@ class Settings:
     """What the operator decides. Rates are written ``60/minute``, several with ``;`` between."""
 
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0 is every IPv4 interface")
-    port: int = option(8000, "port to listen on; 0 takes a free one", int)
-    workers: int = option(1, "processes that serve", int)
-    grace: float = option(10.0, "seconds that streams may go on after a stop signal", float)
+    port: int = option(8000, "port to listen on; 0 takes a free one", whole(0, 65535))
+    workers: int = option(1, "processes that serve", whole(1, 256))
+    grace: float = option(10.0, "seconds that streams may go on after a stop signal", seconds)
     trusted_proxies: tuple[str, ...] = option(
         (), "reverse proxies (addresses, networks) whose X-Forwarded headers count", words
     )
     log: str = option("text", "form of the log on stderr: text, or json", one_of("text", "json"))
-    metrics_port: int = option(0, "port of the Prometheus metrics; 0 turns them off", int)
+    metrics_port: int = option(
+        0, "port of the Prometheus metrics; 0 turns them off", whole(0, 65535)
+    )
     metrics_host: str = option("127.0.0.1", "address the metrics listen on")
     name: str = option("Personae", "what this host calls itself in config.json")
     characters: Path | None = option(None, "folder of character zips to offer", existing_folder)  # noqa: RUF009
@@ -113,7 +130,7 @@ class Settings:
     )
     proxy_rate: str = option("60/minute", "packages each client may fetch", rate)
     cache: Path | None = option(None, "folder that keeps fetched packages", Path)  # noqa: RUF009
-    cache_mib: int = option(1024, "size the cache is held to, in MiB", int)
+    cache_mib: int = option(1024, "size the cache is held to, in MiB", whole(1, 2**30))
 
     reader: bool = option(False, "let agents read web pages (studio.web.fetch)", switch)
     reader_hosts: tuple[str, ...] = option((), "read pages of these hosts only", words)
@@ -124,7 +141,7 @@ class Settings:
     relay_models: tuple[str, ...] = option((), "models that may be used; * is every one", words)
     relay_rate: str = option("20/minute", "model requests of each client", rate)
     relay_tokens: str = option("1000000/day", "model tokens of each client", rate)
-    relay_streams: int = option(4, "model requests of one client at a time", int)
+    relay_streams: int = option(4, "model requests of one client at a time", whole(1, 2**30))
     relay_sign_in: str = option("", "ASGI callable that names the user, as package.module:name")
 
     static: Path = option(STATIC, "folder of the player's files", Path)  # noqa: RUF009

@@ -70,7 +70,11 @@ class PlayerFiles(StaticFiles):
     """Serves the bundle, in the smallest form the client takes."""
 
     def __init__(self, directory: Path) -> None:
-        super().__init__(directory=directory, html=True)
+        super().__init__(directory=directory)
+
+    def get_path(self, scope: Scope) -> str:
+        path = super().get_path(scope)
+        return "index.html" if path == "." else path
 
     def file_response(
         self,

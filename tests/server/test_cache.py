@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from personae.errors import UsageError
 from personae_server import cache
 from personae_server.cache import PackageCache
 from personae_server.settings import Settings
@@ -206,6 +207,12 @@ async def test_a_full_disk_only_turns_caching_off(static: Path, tmp_path: Path) 
         after = await client.get("/proxy", params={"url": url})
     assert [answer.content for answer in (*answers, after)] == [body] * 3
     assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_a_folder_that_cannot_be_is_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be made"):
+        PackageCache(tmp_path / "file" / "cache", 1)
 
 
 async def test_a_folder_that_vanishes_only_turns_caching_off(static: Path, tmp_path: Path) -> None:

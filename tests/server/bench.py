@@ -1,0 +1,56 @@
+"""``python -m tests.server.bench``: hundreds of downloads and streams through one process.
+
+Prints a table: how long it took, and what it cost the server in memory and open files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from tests.server.load import MIB, Bed, bed
+
+Scenario = tuple[str, int, Callable[[Bed, int], Awaitable[None]]]
+
+
+async def vanishing(server: Bed, number: int) -> None:
+    if number % 2:
+        await server.download(60 * MIB, vanish=True)
+    else:
+        await server.talk(100_000, vanish=True)
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    ("downloads of 1 MiB", 300, lambda server, _: server.download(MIB)),
+    ("downloads of 8 MiB", 300, lambda server, _: server.download(8 * MIB)),
+    ("streams of 50 events", 300, lambda server, _: server.talk(50)),
+    ("streams of 500 events", 300, lambda server, _: server.talk(500)),
+    ("clients that vanish", 300, vanishing),
+)
+
+
+def bundle_in(folder: Path) -> Path:
+    """The least that the server starts with."""
+    static = folder / "static"
+    static.mkdir()
+    (static / "index.html").write_text("<!doctype html>")
+    return static
+
+
+async def main() -> None:
+    print(f"{'300 at once':24}{'seconds':>9}{'MiB high':>10}{'MiB kept':>10}{'files':>7}")
+    with tempfile.TemporaryDirectory() as folder:
+        static = bundle_in(Path(folder))
+        for title, clients, one in SCENARIOS:
+            async with bed(static) as server:
+                found = await server.measured(clients, lambda n, one=one: one(server, n))
+            print(
+                f"{title:24}{found.seconds:9.1f}{found.memory:10.1f}"
+                f"{found.kept:10.1f}{found.open_files:7}"
+            )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
