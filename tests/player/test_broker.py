@@ -84,7 +84,9 @@ async def test_an_agent_that_throws_answers_with_its_message_and_keeps_its_store
     world.transport.calls(("roll", {"sides": 6}))
     world.transport.says("Oh.")
     async with playing(world, DICE) as player:
+        errors = heard(player, "error")
         assert (await player.send("Roll"))["content"] == "Oh."
+        assert [error.detail["agentId"] for error in errors] == ["a.dice"]
         assert await player.agent_store("a.dice") == {}
         result = next(entry for entry in player.entries if entry.role == "tool")
         assert (result.ok, result.number, result.agent_id) == (False, 1, "a.dice")

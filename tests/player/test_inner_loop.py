@@ -9,7 +9,7 @@ from personae.errors import AgentError, PersonaeError
 from personae.package.model import SubAgent
 from personae.player.inner_loop import call_messages, reply_tokens
 
-from tests.player.support import World, agent, package, playing, tool
+from tests.player.support import World, agent, heard, package, playing, tool
 from tests.player.test_bridge import ask
 
 MODEL = ("studio.model", "studio.grants")
@@ -159,7 +159,9 @@ async def test_granted_tools_are_offered_dispatched_and_numbered():
     world.transport.replies("The door is shut.")
     world.transport.says("It is shut.")
     async with playing(world, character) as player:
+        calls = heard(player, "toolCall")
         await player.send("Is it shut?")
+        assert [call["toolName"] for call in calls] == ["look", "remember", "keeper"]
         assert await player.agent_store("s.eyes") == {"looked": [["door", 2]]}
         assert await player.agent_store("s.keeper.memory") == {"last": 3}
         [outer] = [call for entry in player.entries for call in entry.tool_calls]
@@ -319,11 +321,11 @@ async def test_read_store_knows_the_callers_grants_only():
 
 
 async def test_other_agents_hear_of_the_sub_agents_call_not_of_its_granted_ones():
-    heard = []
+    told = []
     world, character = household()
     world.sandbox.agents = {
         **world.sandbox.agents,
-        "z": {"onAfterToolCall": lambda event, *_: heard.append(event["toolName"])},
+        "z": {"onAfterToolCall": lambda event, *_: told.append(event["toolName"])},
     }
     world.transport.calls(("keeper", {}))
     world.transport.replies("", ("remember", {}))
@@ -332,16 +334,16 @@ async def test_other_agents_hear_of_the_sub_agents_call_not_of_its_granted_ones(
     listener = agent("z", hooks=("afterToolCall",))
     async with playing(world, package(*character.agents, listener)) as player:
         await player.send("Go")
-    assert heard == ["keeper"]
+    assert told == ["keeper"]
 
 
 async def test_private_agents_hear_of_edits_that_take_their_calls():
-    heard = []
+    told = []
     world, character = household()
     private = character.agents[0].sub_agent.private[0]
     own = agent(private.agent_id, "remember", hooks=("afterUserEdit",), config=private.config)
     sub = SubAgent({}, "", private=(own,))
-    world.sandbox.agents["s.keeper.memory"]["onAfterUserEdit"] = lambda event, *_: heard.append(
+    world.sandbox.agents["s.keeper.memory"]["onAfterUserEdit"] = lambda event, *_: told.append(
         event
     )
     world.transport.calls(("keeper", {}))
@@ -353,7 +355,7 @@ async def test_private_agents_hear_of_edits_that_take_their_calls():
     ) as player:
         await player.send("Go")
         await player.clear()
-    assert heard == [{"deletedToolCallIds": [1, 2], "lastViableToolCallId": 0}]
+    assert told == [{"deletedToolCallIds": [1, 2], "lastViableToolCallId": 0}]
 
 
 async def test_a_model_that_fails_is_an_error_the_agent_can_catch():

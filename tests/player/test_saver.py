@@ -6,7 +6,7 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from personae.errors import StorageError
+from personae.errors import BridgeError, StorageError
 from personae.player.saver import FIRST_RETRY, Saver
 from personae.ports import Delete, Put
 
@@ -185,6 +185,23 @@ async def test_a_conversation_that_cannot_be_read_is_not_opened_and_not_written(
         assert not any(old in name for name in world.locks.held)
 
 
+async def test_while_reads_fail_the_open_conversation_is_listed_and_nothing_is_written():
+    world = World()
+    world.transport.says("Hi")
+    async with playing(world, package()) as player:
+        await breathe()
+        commits = len(world.storage.commits)
+        world.storage.read_fault = broken()
+        assert [item["id"] for item in await player.list_conversations()] == [
+            player.conversation_id
+        ]
+        await player.send("Hello")
+        assert len(world.storage.commits) == commits
+        world.storage.read_fault = None
+        await world.clock.advance(30_000)
+        assert len(world.storage.tables["entries"]) == 2
+
+
 async def test_a_damaged_entry_is_left_alone_and_the_rest_is_shown():
     world = World()
     for text in ("One", "Two"):
@@ -219,6 +236,9 @@ async def test_a_damaged_store_is_not_replaced_and_its_agent_not_called():
         await again.send("Again")
         result = [entry.content for entry in again.entries if entry.role == "tool"][-1]
         assert "damaged" in result
+        with pytest.raises(BridgeError):
+            await again.agent_store("a")
+        assert (await again.export_conversation())["stores"] == {}
     assert world.storage.tables["stores"][key] == "damaged"
 
 

@@ -7,8 +7,18 @@ from personae.player.settings import Limits, Settings
 from tests.player.support import World, make_player, package, playing
 
 
-def test_the_rehearsal_model_is_the_default():
-    assert Settings().model == "rehearsal"
+@pytest.mark.parametrize(
+    ("settings", "model"),
+    [
+        ({}, "rehearsal"),
+        ({"model": "big"}, "big"),
+        ({"api_key": "k"}, ""),
+        ({"base_url": "https://x.test/v1"}, ""),
+        ({"api_key": "k", "model": "rehearsal"}, "rehearsal"),
+    ],
+)
+def test_the_rehearsal_model_is_the_default_until_there_is_a_provider(settings, model):
+    assert Settings(**settings).model_for("main") == model
 
 
 @pytest.mark.parametrize(

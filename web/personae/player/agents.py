@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ class Agents:
 
     async def exports(self, program: AgentProgram, function: str) -> bool:
         """Whether the agent exports the function; starts it. Raises AgentError."""
-        with self._logging(program, "start"):
+        with self._reported(program, "start"):
             return function in await self._process(program).start()
 
     async def call(
@@ -95,7 +95,8 @@ class Agents:
         ``deadline`` in milliseconds lowers the agent's own.
         """
         await self.begin(program)
-        with self._logging(program, function):
+        # Who runs a command hears of its failure; of any other, only the events tell.
+        with self._reported(program, function, emit=invocation.invoked_by != "direct"):
             return await self._run(program, function, arguments, invocation, verbatim, deadline)
 
     async def begin(self, program: AgentProgram) -> None:
@@ -117,12 +118,10 @@ class Agents:
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
         function = "onConversationStart"
-        try:
+        with suppress(AgentError):
             if await self.exports(program, function):
-                with self._logging(program, function):
+                with self._reported(program, function):
                     await self._run(program, function, [event], Invocation("hook"))
-        except AgentError as error:
-            self._failed(error)
 
     async def _run(
         self,
@@ -154,14 +153,15 @@ class Agents:
             return outcome.value
 
     @contextmanager
-    def _logging(self, program: AgentProgram, function: str) -> Iterator[None]:
-        """Notes a failure in the agent's log, for its author."""
+    def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
+        """Notes a failure in the agent's log, for its author, and tells who listens."""
         try:
             yield
         except AgentError as error:
-            if error.code != "agent_function_missing":
-                text = f"{function}: {error.message}"
-                self._log.add(program, "error", text, stack=error.detail.get("stack"))
+            text = f"{function}: {error.message}"
+            self._log.add(program, "error", text, stack=error.detail.get("stack"))
+            if emit:
+                self._failed(error)
             raise
 
     def _refuse(self, agent_id: str, invocation: Invocation) -> None:

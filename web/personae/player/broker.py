@@ -148,29 +148,18 @@ class Broker:
         session = self._session
         self._append(planned, result)
         await session.journal.save()
+        session.tool_called(planned, result.content)
         if planned.program is None:
             return
-        agent_id, name = planned.program.agent_id, planned.call.name
-        self._turn.calls.append(
-            {
-                "name": name,
-                "args": planned.arguments,
-                "result": result.content,
-                "toolCallId": planned.call.number,
-            }
-        )
-        session.events.emit(
-            "toolCall", {"agentId": agent_id, "toolName": name, "result": result.content}
-        )
+        answered = {
+            "args": planned.arguments,
+            "result": result.content,
+            "toolCallId": planned.call.number,
+        }
+        self._turn.calls.append({"name": planned.call.name, **answered})
         if result.ok:
-            event = {
-                "agentId": agent_id,
-                "toolName": name,
-                "args": planned.arguments,
-                "result": result.content,
-                "toolCallId": planned.call.number,
-            }
-            await self._stopper.run(session.hooks.after_tool_call(event))
+            who = {"agentId": planned.program.agent_id, "toolName": planned.call.name}
+            await self._stopper.run(session.hooks.after_tool_call({**who, **answered}))
 
     def _append(self, planned: dispatch.Planned, result: dispatch.Result) -> None:
         self._session.journal.append(

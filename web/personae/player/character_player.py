@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from personae.conversation import edits, forks
 from personae.conversation.entries import Entry
-from personae.errors import UsageError
+from personae.errors import StorageError, UsageError
 from personae.package.model import Package
 from personae.package.steps import Progress
 from personae.player import commands, exchange, views
@@ -177,10 +177,16 @@ class CharacterPlayer:
             await self._set.openings.open(conversation_id)
 
     async def list_conversations(self) -> list[dict[str, Any]]:
-        """``[{id, title, createdAt, updatedAt}]``, the one that changed last first."""
-        return views.conversation_list(
-            await self._set.conversations.heads(), self._session.journal.head
-        )
+        """``[{id, title, createdAt, updatedAt}]``, the one that changed last first.
+
+        While storage cannot be read, the open one alone.
+        """
+        current = self._session.journal.head
+        try:
+            return views.conversation_list(await self._set.conversations.heads(), current)
+        except StorageError as error:
+            self._set.saver.suspend(error)
+            return views.conversation_list([], current)
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced by the newest other."""
@@ -227,7 +233,10 @@ class CharacterPlayer:
         return views.agents(self._session)
 
     async def agent_store(self, agent_id: str) -> Any:
-        """A copy of an agent's store. Raises UsageError ``unknown_agent``."""
+        """A copy of an agent's store.
+
+        Raises UsageError ``unknown_agent``, BridgeError ``store_unreadable``.
+        """
         return self._session.store(views.find_agent(self._session, agent_id))
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:

@@ -6,12 +6,13 @@ stores}``. It holds no settings and no key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from personae.conversation.codec import entry_from_json, entry_to_json
 from personae.conversation.entries import Entry
-from personae.errors import PersonaeError, UsageError
+from personae.errors import BridgeError, PersonaeError, UsageError
 from personae.player.bridge import parsed_store
 from personae.player.journal import Journal
 from personae.player.process import StoreText
@@ -29,7 +30,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
         "character": character,
         "conversation": head_to_json(journal.head),
         "entries": [entry_to_json(entry) for entry in journal.entries],
-        "stores": {agent: parsed_store(store.text) for agent, store in journal.stores.items()},
+        "stores": dict(_readable_stores(journal)),
     }
 
 
@@ -55,8 +56,8 @@ def import_conversation(data: Any) -> tuple[Head, list[Entry], dict[str, StoreTe
 def default_data(journal: Journal) -> dict[str, str]:
     """``{"<agentId>.agent.json": text}``: the stores as a package's default agent state."""
     return {
-        f"{agent}.agent.json": dumps(without_numbers(parsed_store(store.text)))
-        for agent, store in journal.stores.items()
+        f"{agent}.agent.json": dumps(without_numbers(store))
+        for agent, store in _readable_stores(journal)
     }
 
 
@@ -67,6 +68,13 @@ def without_numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [without_numbers(item) for item in value]
     return value
+
+
+def _readable_stores(journal: Journal) -> Iterator[tuple[str, Any]]:
+    """A damaged store does not keep the rest from being exported."""
+    for agent_id, store in journal.stores.items():
+        with suppress(BridgeError):
+            yield agent_id, parsed_store(store.text)
 
 
 def _store(value: Any) -> StoreText:

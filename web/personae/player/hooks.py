@@ -6,10 +6,10 @@ fails is logged and the next one runs. conversationStart is part of ``Agents.beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from personae.errors import AgentError, PersonaeError
+from personae.errors import AgentError
 from personae.package.model import AgentProgram, HookEvent
 from personae.player.agents import Agents, Invocation
 from personae.player.journal import Journal
@@ -31,12 +31,10 @@ class Hooks:
         registry: Registry,
         agents: Agents,
         journal: Journal,
-        failed: Callable[[PersonaeError], None],
     ) -> None:
         self._registry = registry
         self._agents = agents
         self._journal = journal
-        self._failed = failed
 
     async def before_response(self, user_text: str, *, regenerate: bool) -> bool:
         """Whether any hook ran: then the preload context is stale."""
@@ -94,6 +92,6 @@ class Hooks:
             await self._agents.call(
                 program, function, [event], Invocation("hook"), deadline=deadline
             )
-        except AgentError as error:
-            self._failed(error)
+        except AgentError:
+            pass  # reported where it happened; the conversation goes on
         return True

@@ -8,7 +8,7 @@ with its own store and under its own @api lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from personae.errors import BridgeError
@@ -38,6 +38,7 @@ class ModelCalls:
         meter: Meter,
         models: Models,
         install: Install | None,
+        called: Callable[[dispatch.Planned, str], None],
     ) -> None:
         self._registry = registry
         self._agents = agents
@@ -45,6 +46,7 @@ class ModelCalls:
         self._meter = meter
         self._models = models
         self._install = install
+        self._called = called
 
     async def call(
         self, program: AgentProgram, invocation: Invocation, arguments: Mapping[str, Any]
@@ -101,6 +103,7 @@ class ModelCalls:
             )
             result = await dispatch.run(planned, self._agents, inner)
             await self._journal.save()
+            self._called(planned, result.content)
             answers.append({"role": "tool", "tool_call_id": call.id, "content": result.content})
         return answers
 

@@ -7,9 +7,8 @@ changed a store. An agent that fails adds nothing and stops nobody.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from personae.errors import AgentError, PersonaeError
+from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.player.agents import Agents, Invocation
 from personae.player.journal import Journal
@@ -22,12 +21,10 @@ class Preload:
         registry: Registry,
         agents: Agents,
         journal: Journal,
-        failed: Callable[[PersonaeError], None],
     ) -> None:
         self.programs = [p for p in registry.programs.values() if p.manifest.preload]
         self._agents = agents
         self._journal = journal
-        self._failed = failed
         self.texts: tuple[str, ...] = ()
         """What the agents returned, in load order."""
         self.stale = True
@@ -47,8 +44,8 @@ class Preload:
 
     async def _load(self, program: AgentProgram) -> str | None:
         try:
-            return await self._agents.call(program, "onLoad", [], Invocation("preload"))
-        except AgentError as error:
-            if error.code != "agent_function_missing":
-                self._failed(error)
-            return None
+            if await self._agents.exports(program, "onLoad"):
+                return await self._agents.call(program, "onLoad", [], Invocation("preload"))
+        except AgentError:
+            pass  # reported where it happened; the agent adds nothing
+        return None

@@ -19,6 +19,7 @@ from personae.player.agent_log import AgentLog
 from personae.player.agents import Agents
 from personae.player.bridge import StudioBridge, parsed_store
 from personae.player.caps import Meter
+from personae.player.dispatch import Planned
 from personae.player.environment import Environment, Lease
 from personae.player.events import Events
 from personae.player.hooks import Hooks
@@ -81,11 +82,16 @@ class Session:
             StudioBridge(self),
             self._failed,
         )
-        shared = (self.registry, self.agents, journal, self._failed)
-        self.hooks = Hooks(*shared)
-        self.preload = Preload(*shared)
+        self.hooks = Hooks(self.registry, self.agents, journal)
+        self.preload = Preload(self.registry, self.agents, journal)
         self.model_calls = ModelCalls(
-            self.registry, self.agents, journal, self.meter, self.models, environment.install
+            self.registry,
+            self.agents,
+            journal,
+            self.meter,
+            self.models,
+            environment.install,
+            self.tool_called,
         )
 
     @property
@@ -123,9 +129,20 @@ class Session:
         return self.registry.offered()
 
     def store(self, program: AgentProgram) -> Any:
-        """A copy of an agent's store; what it starts with when it has not been called yet."""
-        text = self.journal.stores.get(program.agent_id)
-        return parsed_store(self.agents.seed(program.agent_id).text if text is None else text.text)
+        """A copy of an agent's store; what it starts with when it has not been called yet.
+
+        Raises BridgeError ``store_unreadable``.
+        """
+        agent_id = program.agent_id
+        if agent_id in self.journal.broken_stores:
+            return parsed_store("")
+        return parsed_store(self.journal.stores.get(agent_id, self.agents.seed(agent_id)).text)
+
+    def tool_called(self, planned: Planned, content: str) -> None:
+        """Tells consumers that an agent answered a tool call."""
+        if planned.program is not None:
+            called = {"agentId": planned.program.agent_id, "toolName": planned.call.name}
+            self.events.emit("toolCall", {**called, "result": content})
 
     def audit(self, text: str, agent_id: str | None = None) -> Entry:
         """Adds an audit entry; saved with what is saved next."""

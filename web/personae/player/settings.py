@@ -26,11 +26,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``worker_model`` empty: the main model works for agents too."""
+    """``model`` empty: the rehearsal model until a key or a base URL is set, then one must be
+    chosen. ``worker_model`` empty: the main model works for agents too."""
 
     api_key: str = ""
     base_url: str = ""
-    model: str = REHEARSAL
+    model: str = ""
     worker_model: str = ""
     limits: Limits = Limits()
     web_access: bool = False
@@ -54,7 +55,9 @@ class Settings:
 
     def model_for(self, role: str) -> str:
         """The model id of ``"main"`` or ``"worker"``."""
-        return (self.worker_model or self.model) if role == "worker" else self.model
+        unset = "" if self.api_key or self.base_url else REHEARSAL
+        main = self.model or unset
+        return (self.worker_model or main) if role == "worker" else main
 
 
 def limits_from(value: Limits | Mapping[str, Any] | None) -> Limits:
