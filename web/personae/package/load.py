@@ -112,10 +112,13 @@ def _ids(agents: tuple[AgentProgram, ...], report: Report) -> list[str]:
 
 
 def _digest(files: Mapping[str, bytes]) -> Steps[str]:
-    """SHA-256 over every name and content, independent of order and of the archive."""
-    from hashlib import sha256
+    """BLAKE2b over every name and content, independent of order and of the archive.
 
-    total = sha256()
+    In a browser it takes a third of SHA-256's time.
+    """
+    from hashlib import blake2b
+
+    total = blake2b(digest_size=32)
     for done, path in enumerate(sorted(files)):
         name = path.encode("utf-8", "surrogatepass")
         total.update(b"%d %d\n" % (len(name), len(files[path])) + name)
