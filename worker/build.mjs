@@ -6,22 +6,28 @@
  * fetches nothing at all.
  */
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const require = createRequire(import.meta.url);
+const modules = path.join(here, "node_modules");
+
+/** The page's own Pyodide has this file: browsers fetch it once for both. */
+const SHARED = "pyodide";
 
 /** Language -> worker entry, and runtime files by the name the worker knows them under. */
+const quickjs = { "quickjs.wasm": path.join(modules, "@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm") };
 const LANGUAGES = {
-  javascript: {
-    entry: "src/javascript/main.ts",
-    files: { "quickjs.wasm": require.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm") },
+  javascript: { entry: "src/javascript/main.ts", files: quickjs },
+  typescript: { entry: "src/typescript/main.ts", files: quickjs },
+  python: {
+    entry: "src/python/main.ts",
+    files: { "pyodide.asm.wasm": SHARED, "python_stdlib.zip": SHARED },
   },
+  lua: { entry: "src/lua/main.ts", files: { "lua.wasm": path.join(modules, "wasmoon/dist/glue.wasm") } },
 };
 
 const text = {
@@ -29,6 +35,16 @@ const text = {
   setup(current) {
     current.onResolve({ filter: /\?text$/ }, ({ path: name, resolveDir }) => {
       return { path: path.join(resolveDir, name.slice(0, -"?text".length)), namespace: "text" };
+    });
+    current.onResolve({ filter: /\?folder$/ }, ({ path: name, resolveDir }) => {
+      return { path: path.join(resolveDir, name.slice(0, -"?folder".length)), namespace: "folder" };
+    });
+    current.onLoad({ filter: /.*/, namespace: "folder" }, async ({ path: folder }) => {
+      const files = {};
+      for (const name of (await readdir(folder)).filter((name) => name.endsWith(".py")).sort()) {
+        files[name] = await readFile(path.join(folder, name), "utf8");
+      }
+      return { contents: JSON.stringify(files), loader: "json" };
     });
     current.onLoad({ filter: /.*/, namespace: "text" }, async ({ path: file }) => {
       const contents = file.endsWith(".ts") ? await bundle(file, "es2023") : await readFile(file, "utf8");
@@ -49,6 +65,7 @@ async function bundle(entry, target = "es2022") {
     target,
     charset: "utf8",
     legalComments: "none",
+    external: ["url", "module", "ws", "node:*"], // in branches for Node that no browser takes
     logLevel: "warning",
     logOverride: { "empty-import-meta": "silent" },
     absWorkingDir: here,
@@ -74,8 +91,8 @@ async function main(out) {
     await writeFile(path.join(folder, `${language}.js`), await bundle(entry));
     languages[language] = { "worker.js": ["sandbox", `${language}.js`] };
     for (const [name, source] of Object.entries(files)) {
-      await copyFile(source, path.join(folder, name));
-      languages[language][name] = ["sandbox", name];
+      languages[language][name] = [source === SHARED ? SHARED : "sandbox", name];
+      if (source !== SHARED) await copyFile(source, path.join(folder, name));
     }
   }
   await writeFile(path.join(folder, "sandbox.json"), JSON.stringify({ frame: "frame.html", languages }, null, 2));

@@ -61,6 +61,12 @@ def node() -> str:
     return str(Path(executable.__file__).parent / "bin" / "node")
 
 
+def pyodide() -> Path:
+    """Pyodide as built for the player, its library compiled; else as the registry has it."""
+    built = sorted((ROOT / "server" / "personae_server" / "static" / "assets").glob("pyodide-*"))
+    return built[-1] if built else MODULES / "pyodide"
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder the test server serves."""
@@ -69,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("index.html", "page.js"):
         shutil.copy(HERE / name, folder)
     shutil.copy(ROOT / "web" / "host" / "ports.js", folder)
-    (folder / "pyodide").symlink_to(MODULES / "pyodide")
+    (folder / "pyodide").symlink_to(pyodide())
     package = ROOT / "web" / "personae"
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".json")]
     files = {str(path.relative_to(package.parent)): path for path in sources}

@@ -277,7 +277,8 @@ async def test_a_crash_is_told_and_the_next_call_starts_afresh() -> None:
     ("kind", "code", "ended"),
     [
         ("threw", "agent_threw", False),
-        ("value", "agent_bad_value", False),
+        ("value", "agent_bad_value", True),
+        ("crash", "agent_crashed", True),
         ("missing", "agent_function_missing", False),
         ("too_large", "agent_too_large", True),
         ("memory", "agent_memory", True),

@@ -10,6 +10,8 @@ import type { RuntimeFiles } from "./session";
 interface Runtime {
   script: string;
   files: RuntimeFiles;
+  /** Of a language that starts from one: the memory of the first worker before any agent came. */
+  snapshot?: Promise<ArrayBuffer | null> | undefined;
 }
 
 type PageMessage =
@@ -19,6 +21,8 @@ type PageMessage =
 
 const runtimes = new Map<string, Runtime>();
 const workers = new Map<number, Worker>();
+/** Workers that are making a snapshot -> what to do when they end before it is there. */
+const makers = new Map<number, () => void>();
 
 addEventListener("message", function open(event) {
   if (event.source !== parent || event.data !== "personae-sandbox") return;
@@ -44,18 +48,44 @@ async function prepare(page: MessagePort, language: string, bytes: Record<string
 }
 
 function start(page: MessagePort, id: number, language: string, port: MessagePort): void {
-  const { script, files } = runtimes.get(language)!;
-  const worker = new Worker(script);
+  const runtime = runtimes.get(language)!;
+  const worker = new Worker(runtime.script);
   workers.set(id, worker);
   worker.onerror = (event) => {
     event.preventDefault();
     terminate(id);
     page.postMessage({ type: "broken", worker: id, message: event.message?.slice(0, 1000) || "the worker did not start" });
   };
-  worker.postMessage(files, [port]);
+  if (language === "python") void startFromSnapshot(runtime, worker, id, port);
+  else worker.postMessage(runtime.files, [port]);
+}
+
+/** The first worker is asked for a snapshot before it gets its port; later ones wait for that. */
+async function startFromSnapshot(runtime: Runtime, worker: Worker, id: number, port: MessagePort): Promise<void> {
+  if (runtime.snapshot === undefined) {
+    runtime.snapshot = new Promise((resolve) => {
+      makers.set(id, () => {
+        runtime.snapshot = undefined;
+        resolve(null);
+      });
+      worker.onmessage = ({ data }) => {
+        worker.onmessage = null;
+        makers.delete(id);
+        resolve(data);
+      };
+    });
+    worker.postMessage(runtime.files);
+    await runtime.snapshot;
+    worker.postMessage(null, [port]);
+  } else {
+    const snapshot = await runtime.snapshot;
+    worker.postMessage(snapshot === null ? runtime.files : { ...runtime.files, snapshot }, [port]);
+  }
 }
 
 function terminate(id: number): void {
+  makers.get(id)?.();
+  makers.delete(id);
   workers.get(id)?.terminate();
   workers.delete(id);
 }

@@ -48,7 +48,7 @@ export interface Exports {
 }
 
 /** What went wrong in an agent, by the names the page turns into error codes. */
-export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load";
+export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load" | "crash";
 
 export class AgentFailure extends Error {
   constructor(

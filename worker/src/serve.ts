@@ -3,11 +3,11 @@
  *
  * The port is the worker's only way out: the global `onmessage` is deaf after the first message.
  */
-import { Session, type Boot, type RuntimeFiles } from "./session";
+import { Session, type Emit, type Machine, type RuntimeFiles } from "./session";
 
-export function serve(boot: Boot): void {
+export function serve(boot: (files: RuntimeFiles, emit: Emit) => Promise<Machine>): void {
   self.onmessage = (event: MessageEvent<RuntimeFiles>) => {
     self.onmessage = null;
-    void new Session(event.ports[0]!).start(boot, event.data);
+    void new Session(event.ports[0]!).start((emit) => boot(event.data, emit));
   };
 }

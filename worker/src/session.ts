@@ -29,11 +29,11 @@ export interface Machine {
   call(call: Call, store: string | null): void;
   /** Answers a request: JSON of `{id, value}` or `{id, code, message}`. */
   settle(text: string): void;
-  /** A wake-up the machine asked for is due. */
+  /** A wake-up the machine asked for is due; it asks again for what is due later. */
   wake(): void;
 }
 
-export type Boot = (files: RuntimeFiles, emit: Emit) => Promise<Machine>;
+export type Boot = (emit: Emit) => Promise<Machine>;
 
 /** File name -> compiled WebAssembly, or bytes. */
 export type RuntimeFiles = Record<string, WebAssembly.Module | ArrayBuffer>;
@@ -43,7 +43,7 @@ export class Session {
   private machine: Machine | null = null;
   private call: number | null = null;
   private readonly open = new Set<number>();
-  private wakes = 0;
+  private wake: { timer: number; due: number } | null = null;
   private notices = 0;
   private dropped = 0;
 
@@ -51,9 +51,9 @@ export class Session {
     this.channel = new Channel(port, (type, fields, store) => void this.handle(type, fields, store));
   }
 
-  async start(boot: Boot, files: RuntimeFiles): Promise<void> {
+  async start(boot: Boot): Promise<void> {
     try {
-      this.machine = await boot(files, (text, store) => this.emitted(JSON.parse(text), store ?? null));
+      this.machine = await boot((text, store) => this.emitted(JSON.parse(text), store ?? null));
       this.channel.send("ready", {});
     } catch (error) {
       this.fail(error);
@@ -96,7 +96,7 @@ export class Session {
     } catch (error) {
       this.endCall("error", describe(error));
     }
-    if (this.call !== null && this.open.size === 0 && this.wakes === 0) {
+    if (this.call !== null && this.open.size === 0 && this.wake === null) {
       this.endCall("error", { kind: "threw", message: "the call waits for something that cannot happen" });
     }
   }
@@ -123,12 +123,16 @@ export class Session {
     this.channel.send("notice", { kind, text: cut(text, LIMITS.noticeCharacters) });
   }
 
+  /** One timer, for the earliest wake-up that was asked for. */
   private wakeAfter(milliseconds: number): void {
-    this.wakes += 1;
-    setTimeout(() => {
-      this.wakes -= 1;
+    const due = performance.now() + milliseconds;
+    if (this.wake !== null && this.wake.due <= due) return;
+    if (this.wake !== null) clearTimeout(this.wake.timer);
+    const ring = () => {
+      this.wake = null;
       this.enter((machine) => machine.wake());
-    }, milliseconds);
+    };
+    this.wake = { timer: setTimeout(ring, milliseconds), due };
   }
 
   private result(value: string | null, store: string | null): void {
@@ -170,7 +174,7 @@ export class Session {
 }
 
 function describe(error: unknown): Fields {
-  const failure = error instanceof AgentFailure ? error : new AgentFailure("threw", String(error));
+  const failure = error instanceof AgentFailure ? error : new AgentFailure("crash", String(error));
   const { kind, message, trace } = failure;
   const limit = LIMITS.errorCharacters;
   return { kind, message: cut(message, limit), stack: trace === null || trace === undefined ? null : cut(trace, limit) };

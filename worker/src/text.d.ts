@@ -3,3 +3,15 @@ declare module "*?text" {
   const text: string;
   export default text;
 }
+
+/** The Python files of a folder: name -> text. */
+declare module "*?folder" {
+  const files: Record<string, string>;
+  export default files;
+}
+
+declare module "pyodide/pyodide.asm.mjs" {
+  import type { PyodideConfig } from "pyodide";
+  const create: NonNullable<PyodideConfig["createPyodideModule"]>;
+  export default create;
+}

@@ -296,6 +296,7 @@ class AgentProcess:
             self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
         else:
             self._check_call(message)
+            self._cancel_requests()
             if self._awaited is not None and not self._awaited.done():
                 self._awaited.set_result(message)
 

@@ -26,15 +26,21 @@ export function installGlobals(wakeAfter: (milliseconds: number) => void): () =>
     return timer.id;
   }
 
+  function askForNext(): void {
+    const next = Math.min(...[...timers.values()].map((timer) => timer.due));
+    if (timers.size > 0) wakeAfter(Math.max(next - now(), 0));
+  }
+
   function wake(): void {
     const due = [...timers.values()].filter((timer) => timer.due <= now()).sort((a, b) => a.due - b.due);
-    for (const timer of due) {
-      if (!timers.delete(timer.id)) continue; // cleared by one that ran before
-      if (timer.every !== null) {
-        timers.set(timer.id, { ...timer, due: now() + timer.every });
-        wakeAfter(timer.every);
+    try {
+      for (const timer of due) {
+        if (!timers.delete(timer.id)) continue; // cleared by one that ran before
+        if (timer.every !== null) timers.set(timer.id, { ...timer, due: now() + timer.every });
+        timer.run();
       }
-      timer.run();
+    } finally {
+      askForNext();
     }
   }
 

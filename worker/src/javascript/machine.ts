@@ -31,20 +31,21 @@ export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<Quic
 
 export class QuickJsMachine implements Machine {
   private readonly entries: QuickJSHandle;
+  /** The store's text as the page has it. */
+  private known = "";
 
   constructor(
     private readonly vm: QuickJSContext,
     emit: Emit,
   ) {
-    const emitText = vm.newFunction("emit", (text, store) => {
-      emit(vm.getString(text), store === undefined || vm.typeof(store) === "undefined" ? null : vm.getString(store));
-    });
-    emitText.consume((handle) => vm.setProp(vm.global, "emit", handle));
-    const limits = JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests });
-    vm.newString(limits).consume((handle) => vm.setProp(vm.global, "limits", handle));
+    const host = vm.newObject();
+    this.give(host, "emit", vm.newFunction("emit", (text, store) => emit(vm.getString(text), this.changed(store))));
+    this.give(host, "copies", this.copies());
+    this.give(host, "limits", vm.newString(JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests })));
+    this.give(vm.global, "host", host);
     vm.unwrapResult(vm.evalCode(prelude, "prelude")).dispose();
     this.entries = vm.getProp(vm.global, "machine");
-    vm.setProp(vm.global, "machine", vm.undefined);
+    vm.unwrapResult(vm.evalCode("delete globalThis.machine", "prelude")).dispose();
   }
 
   async load(program: Load): Promise<Exports> {
@@ -60,6 +61,7 @@ export class QuickJsMachine implements Machine {
 
   call(call: Call, store: string | null): void {
     const text = JSON.stringify(call);
+    this.known = store ?? this.known;
     this.enter("begin", ...(store === null ? [text] : [text, store]));
   }
 
@@ -69,6 +71,47 @@ export class QuickJsMachine implements Machine {
 
   wake(): void {
     this.enter("wake");
+  }
+
+  private give(object: QuickJSHandle, name: string, value: QuickJSHandle): void {
+    value.consume((handle) => this.vm.setProp(object, name, handle));
+  }
+
+  /** The store's new text; null when it says what the page knows already. */
+  private changed(store: QuickJSHandle | undefined): string | null {
+    if (store === undefined || this.vm.typeof(store) !== "string") return null;
+    const text = this.vm.getString(store);
+    if (text === this.known) return null;
+    return (this.known = text);
+  }
+
+  /** See Copies in store.ts: QuickJS's own binary form of values, taken and compared in C speed. */
+  private copies(): QuickJSHandle {
+    const { vm } = this;
+    const kept = new Map<string, Uint8Array>();
+    const object = vm.newObject();
+    this.give(object, "clear", vm.newFunction("clear", () => kept.clear()));
+    const keep = vm.newFunction("keep", (key, value) => {
+      this.encoded(value, (copy) => void kept.set(vm.getString(key), copy.slice()));
+    });
+    this.give(object, "keep", keep);
+    const compare = vm.newFunction("compare", (key, value) => {
+      try {
+        const before = kept.get(vm.getString(key));
+        return vm.newNumber(this.encoded(value, (copy) => areEqual(copy, before)) ? 1 : 0);
+      } catch {
+        return vm.newNumber(-1); // the browser's own stack ended
+      }
+    });
+    this.give(object, "compare", compare);
+    return object;
+  }
+
+  /** Shows `use` the binary form of a value; undefined for what has none, e.g. a function. */
+  private encoded<T>(value: QuickJSHandle, use: (copy: Uint8Array) => T): T | undefined {
+    const buffer = this.vm.encodeBinaryJSON(value);
+    if (this.vm.typeof(buffer) !== "object") return undefined;
+    return buffer.consume((handle) => this.vm.getArrayBuffer(handle)).consume((copy) => use(copy.value));
   }
 
   private enter(name: string, ...texts: string[]): void {
@@ -123,4 +166,13 @@ export class QuickJsMachine implements Machine {
     result.error.dispose();
     return { kind: "memory", message: "out of memory", stack: null };
   }
+}
+
+function areEqual(copy: Uint8Array, kept: Uint8Array | undefined): boolean {
+  if (copy.length !== kept?.length) return false;
+  const words = copy.byteOffset % 4 === 0 ? copy.length >> 2 : 0;
+  const [left, right] = [copy, kept].map(({ buffer, byteOffset }) => new Uint32Array(buffer, byteOffset - (byteOffset % 4), words));
+  for (let at = 0; at < words; at++) if (left![at] !== right![at]) return false;
+  for (let at = words * 4; at < copy.length; at++) if (copy[at] !== kept[at]) return false;
+  return true;
 }

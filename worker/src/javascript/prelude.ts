@@ -4,11 +4,11 @@
  *
  * Invariants: runs before libraries and agent and keeps its own references to what it needs, so
  * that an agent that changes built-ins changes only itself. The two globals it shares with the
- * host (`emit` in, `machine` out) are gone before foreign code runs.
+ * host (`host` in, `machine` out) are gone before foreign code runs.
  */
 import { consoleFor } from "./console";
 import { installGlobals } from "./globals";
-import { Store } from "./store";
+import { Store, type Copies } from "./store";
 import { Studio } from "./studio";
 import { toJson } from "./values";
 
@@ -21,17 +21,22 @@ interface CallText {
 type Handler = (...values: unknown[]) => unknown;
 type HostEmit = (text: string, store?: string) => void;
 
-declare const globalThis: { emit?: HostEmit; limits?: string; machine?: object; console?: object };
+interface Host {
+  emit: HostEmit;
+  copies: Copies;
+  limits: string;
+}
+
+declare const globalThis: { host?: Host; machine?: object; console?: object };
 
 const { parse, stringify } = JSON;
 const { apply } = Reflect;
 const promiseThen = Promise.prototype.then;
 const promiseResolve = Promise.resolve.bind(Promise);
 
-const emitText = globalThis.emit!;
-const { studio: methods, openRequests } = parse(globalThis.limits!);
-delete globalThis.emit;
-delete globalThis.limits;
+const { emit: emitText, copies, limits } = globalThis.host!;
+const { studio: methods, openRequests } = parse(limits);
+delete globalThis.host;
 
 const emit = (emission: object, store?: string) => emitText(stringify(emission), store);
 const notice = (kind: string, text: string) => emit({ op: "notice", kind, text });
@@ -40,7 +45,7 @@ const wake = installGlobals((after) => emit({ op: "wake", after }));
 globalThis.console = consoleFor(notice);
 
 let agent: Record<string, unknown> = {};
-const store = new Store();
+const store = new Store(copies);
 
 function begin(text: string, storeText: string | undefined): void {
   const call = parse(text) as CallText;
@@ -49,7 +54,7 @@ function begin(text: string, storeText: string | undefined): void {
   try {
     const handler = agent[call.function];
     if (typeof handler !== "function") return missing(call.function);
-    const values = [...call.arguments, store.value, studio.object(notice), call.context];
+    const values = [...call.arguments, store.object, studio.object(notice), call.context];
     const returned = apply(handler as Handler, undefined, values);
     if (isThenable(returned)) apply(promiseThen, promiseResolve(returned), [finish, fail]);
     else finish(returned);
@@ -82,7 +87,7 @@ function finish(returned: unknown): void {
 function resultText(returned: unknown): string | null {
   if (returned === undefined || returned === null) return null;
   if (typeof returned === "string") return returned.toWellFormed();
-  return toJson(returned, "the result") ?? null;
+  return toJson(returned, "result") ?? null;
 }
 
 function fail(error: unknown): void {
@@ -93,7 +98,7 @@ function fail(error: unknown): void {
 /** Reads a thrown value without trusting it. */
 function describe(error: unknown): { kind: string; message: string; stack: string | null } {
   try {
-    const { name, message, stack } = error as Error;
+    const { name, message, stack } = (error ?? {}) as Error;
     const kind = name === "InternalError" && message === "out of memory" ? "memory" : name === "ValueError" ? "value" : "threw";
     const text = error instanceof Error ? String(message || name) : String(error);
     return { kind, message: text.toWellFormed(), stack: typeof stack === "string" ? stack : null };

@@ -72,7 +72,7 @@ export class Studio {
   private request(method: string, values: unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.refuseIfBusy(method);
-      const list = parse(toJson(values, `the arguments of studio.${method}`)!);
+      const list = parse(toJson(values, `arguments of studio.${method}`)!);
       const id = ++this.last;
       this.waiting.set(id, { resolve, reject });
       this.emit({ op: "request", id, method, arguments: list });

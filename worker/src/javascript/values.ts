@@ -1,76 +1,87 @@
 /**
  * What an agent's value becomes as JSON text: one rule for each kind, see docs/agents.md.
  *
- * Runs inside QuickJS. A first walk refuses what has no JSON form and notices what the built-in
- * JSON.stringify would spell differently from the rule; only then the slower writer here is used.
+ * Runs inside QuickJS. A walk over the objects refuses what has no JSON form, then JSON.stringify
+ * does the work; what it would spell differently from the rules is put right in its text. The
+ * walk does not recurse: a value may be deeper than the stack.
  */
 const { stringify } = JSON;
-const { isArray } = Array;
-const { keys } = Object;
-const { isFinite } = Number;
+const { getPrototypeOf, keys, values } = Object;
 
 const MAX_DEPTH = 1000;
+const PLAIN = [Object.prototype, Array.prototype, null];
 
-/** Kinds that JSON.stringify would turn into `{}` or worse, losing what they hold. */
-const REFUSED = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, DataView, Object.getPrototypeOf(Int8Array)];
+/** Kinds that JSON.stringify would turn into `{}`, losing what they hold. */
+const REFUSED = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, DataView, getPrototypeOf(Int8Array)];
 
-export class ValueError extends Error {}
+/** Stands for a BigInt until the text is complete; no agent can guess it. */
+const BIGINT = `bigint ${Math.random()} ${Math.random()} `;
+const BIGINTS = new RegExp(`"${BIGINT.replaceAll(".", "\\.")}(-?\\d+)"`, "g");
+const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
+
+export class ValueError extends Error {
+  override name = "ValueError";
+}
 
 /** JSON text of `value`; undefined where JSON has none. Throws ValueError naming the place. */
 export function toJson(value: unknown, name: string): string | undefined {
-  const plain = walk(value, name, []);
-  return plain ? stringify(value) : write(value);
+  const hasBigInt = typeof value === "object" && value !== null ? check(value, name) : typeof value === "bigint";
+  const text = hasBigInt ? stringify(value, markBigInt)?.replace(BIGINTS, "$1") : stringify(value);
+  return text?.includes("\\ud") ? text.replace(ESCAPES, wellFormed) : text;
 }
 
-/** True when JSON.stringify spells `value` as the rules want. */
-function walk(value: unknown, path: string, above: object[]): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value === "bigint") return false;
-  if (typeof value !== "object" || value === null) return true;
-  refuse(value, path, above);
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false;
-  above.push(value);
-  let plain = true;
-  if (isArray(value)) {
-    for (let i = 0; i < value.length; i++) plain = walk(value[i], `${path}[${i}]`, above) && plain;
-  } else {
-    for (const key of keys(value)) {
-      plain = key.isWellFormed() && plain;
-      plain = walk((value as Record<string, unknown>)[key], `${path}.${key}`, above) && plain;
+function markBigInt(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? BIGINT + value : value;
+}
+
+/** JSON.stringify writes lone surrogates, and only them, as escapes. */
+function wellFormed(escape: string, surrogate: string | undefined): string {
+  return surrogate === undefined ? escape : "\ufffd";
+}
+
+interface Place {
+  object: object;
+  values: unknown[];
+  next: number;
+}
+
+/** Refuses what has no JSON form; true when there is a BigInt somewhere. */
+function check(root: object, name: string): boolean {
+  let hasBigInt = false;
+  const path = [enter(root, name, [])];
+  while (path.length > 0) {
+    const place = path[path.length - 1]!;
+    if (place.next === place.values.length) {
+      path.pop();
+      continue;
     }
+    const value = place.values[place.next++];
+    if (typeof value === "object" && value !== null) path.push(enter(value, name, path));
+    else if (typeof value === "bigint") hasBigInt = true;
   }
-  above.pop();
-  return plain;
+  return hasBigInt;
 }
 
-function refuse(value: object, path: string, above: object[]): void {
-  if (above.includes(value)) throw new ValueError(`${shorten(path)} contains itself`);
-  if (above.length >= MAX_DEPTH) throw new ValueError(`${shorten(path)} is nested deeper than ${MAX_DEPTH}`);
-  const kind = REFUSED.find((constructor) => value instanceof constructor);
-  if (kind) throw new ValueError(`${shorten(path)} is a ${value.constructor?.name ?? kind.name}; use a plain object or array`);
+function enter(object: object, name: string, path: Place[]): Place {
+  if (path.length >= MAX_DEPTH) throw new ValueError(tooDeep(object, name, path));
+  const prototype = getPrototypeOf(object);
+  if (PLAIN.includes(prototype)) return { object, values: Array.isArray(object) ? object : values(object), next: 0 };
+  const kind = REFUSED.find((constructor) => object instanceof constructor);
+  if (kind) throw new ValueError(`${where(name, path)} is a ${prototype.constructor.name}; use a plain object or array`);
+  // Of a class: its own fields, unless it says itself what it is in JSON.
+  return { object, values: "toJSON" in object ? [] : values(object), next: 0 };
 }
 
-function write(value: unknown): string | undefined {
-  const json = unwrap(value);
-  if (typeof json === "string") return stringify(json.toWellFormed());
-  if (typeof json === "bigint") return json.toString();
-  if (typeof json === "number") return isFinite(json) ? stringify(json) : "null";
-  if (typeof json !== "object" || json === null) return stringify(json);
-  if (isArray(json)) return `[${json.map((item) => write(item) ?? "null").join(",")}]`;
-  const members: string[] = [];
-  for (const key of keys(json)) {
-    const text = write((json as Record<string, unknown>)[key]);
-    if (text !== undefined) members.push(`${stringify(key.toWellFormed())}:${text}`);
-  }
-  return `{${members.join(",")}}`;
+function tooDeep(object: object, name: string, path: Place[]): string {
+  const first = path.findIndex((place, at) => path.findIndex((other) => other.object === place.object) < at);
+  if (first >= 0) return `${where(name, path.slice(0, first))} contains itself`;
+  if (path.some((place) => place.object === object)) return `${where(name, path)} contains itself`;
+  return `${name} is nested deeper than ${MAX_DEPTH}`;
 }
 
-function unwrap(value: unknown): unknown {
-  const convert = (value as { toJSON?: (key: string) => unknown } | null | undefined)?.toJSON;
-  const json = typeof value === "object" && typeof convert === "function" ? convert.call(value, "") : value;
-  return json instanceof Number || json instanceof String || json instanceof Boolean ? json.valueOf() : json;
-}
-
-function shorten(path: string): string {
-  return path.length <= 120 ? path : `${path.slice(0, 60)}…${path.slice(-40)}`;
+/** E.g. `the store.items[3].owner`, shortened in the middle. */
+function where(name: string, path: Place[]): string {
+  const steps = path.map(({ object, next }) => (Array.isArray(object) ? `[${next - 1}]` : `.${keys(object)[next - 1]}`));
+  const text = name + steps.join("");
+  return text.length <= 120 ? text : `${text.slice(0, 60)}…${text.slice(-40)}`;
 }

@@ -1,0 +1,257 @@
+-- JSON for Lua agents: what crosses to the host is text, and this is both directions of it.
+--
+-- Lua has one table type. Tables that came from JSON arrays are remembered, and so are the keys
+-- that held arrays, so that an array stays one even when the agent leaves it empty or replaces it.
+-- Everything here is local: an agent that changes the libraries changes only itself.
+
+local byte, char, find, format, gsub, match, sub = string.byte, string.char, string.find, string.format, string.gsub,
+  string.match, string.sub
+local concat, sort = table.concat, table.sort
+local math_type, tonumber, tostring, type, next, error = math.type, tonumber, tostring, type, next, error
+local utf8_char, huge = utf8.char, math.huge
+
+local MAX_DEPTH = 1000
+
+local arrays = setmetatable({}, { __mode = "k" }) -- tables that went in as arrays
+local array_keys = setmetatable({}, { __mode = "k" }) -- table -> set of keys that held arrays
+
+local REPLACEMENT = "\xEF\xBF\xBD" -- U+FFFD
+
+-- Decoding -----------------------------------------------------------------------------------
+
+local ESCAPED = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t", ['"'] = '"', ["\\"] = "\\", ["/"] = "/" }
+
+local function unescape_pair(high, low)
+  return utf8_char(0x10000 + ((tonumber(high, 16) - 0xD800) << 10) + (tonumber(low, 16) - 0xDC00))
+end
+
+local function unescape_one(hex)
+  local code = tonumber(hex, 16)
+  return code >= 0xD800 and code < 0xE000 and REPLACEMENT or utf8_char(code)
+end
+
+local function unescape(text)
+  -- Two backslashes first become something that no longer looks like the start of an escape.
+  text = gsub(text, "\\\\", "\\u005C")
+  text = gsub(text, "\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)", unescape_pair)
+  text = gsub(text, "\\([bfnrt\"/])", ESCAPED)
+  return (gsub(text, "\\u(%x%x%x%x)", unescape_one))
+end
+
+local function read_string(text, at)
+  local start = at + 1
+  local stop = find(text, '["\\]', start)
+  if byte(text, stop) == 34 then return sub(text, start, stop - 1), stop + 1 end
+  while byte(text, stop) ~= 34 do stop = find(text, '["\\]', stop + 2) end
+  return unescape(sub(text, start, stop - 1)), stop + 1
+end
+
+local function skip(text, at)
+  local code = byte(text, at)
+  if code == 32 or code == 10 or code == 13 or code == 9 then return find(text, "[^ \n\r\t]", at) end
+  return at
+end
+
+local read
+
+local function read_array(text, at)
+  local list, count = {}, 0
+  arrays[list] = true
+  at = skip(text, at + 1)
+  if byte(text, at) == 93 then return list, at + 1 end
+  while true do
+    count = count + 1
+    list[count], at = read(text, at)
+    at = skip(text, at)
+    if byte(text, at) == 93 then return list, at + 1 end
+    at = skip(text, at + 1)
+  end
+end
+
+local function read_object(text, at, object)
+  local keys
+  object = object or {}
+  at = skip(text, at + 1)
+  if byte(text, at) == 125 then return object, at + 1 end
+  while true do
+    local key, value
+    key, at = read_string(text, at)
+    at = skip(text, skip(text, at) + 1)
+    if byte(text, at) == 91 then
+      if not keys then
+        keys = {}
+        array_keys[object] = keys
+      end
+      keys[key] = true
+    end
+    value, at = read(text, at)
+    object[key] = value
+    at = skip(text, at)
+    if byte(text, at) == 125 then return object, at + 1 end
+    at = skip(text, at + 1)
+  end
+end
+
+function read(text, at)
+  local code = byte(text, at)
+  if code == 34 then return read_string(text, at) end
+  if code == 123 then return read_object(text, at) end
+  if code == 91 then return read_array(text, at) end
+  if code == 116 then return true, at + 4 end
+  if code == 102 then return false, at + 5 end
+  if code == 110 then return nil, at + 4 end
+  local number = match(text, "^[-+.eE%d]+", at)
+  return tonumber(number), at + #number
+end
+
+-- The value of a JSON text that is known to be valid: the host wrote it.
+local function decode(text)
+  return (read(text, skip(text, 1)))
+end
+
+-- The same for an object, filling a table that is there already.
+local function decode_into(object, text)
+  read_object(text, skip(text, 1), object)
+end
+
+-- Encoding -----------------------------------------------------------------------------------
+
+local ESCAPES = { ['"'] = '\\"', ["\\"] = "\\\\" }
+for code = 0, 31 do ESCAPES[char(code)] = format("\\u%04x", code) end
+
+local function quote(text)
+  if find(text, "\xED[\xA0-\xBF]") then text = gsub(text, "\xED[\xA0-\xBF][\x80-\xBF]", REPLACEMENT) end
+  if find(text, '[%c"\\]') then text = gsub(text, '[%z\1-\31"\\]', ESCAPES) end
+  return '"' .. text .. '"'
+end
+
+local function number_text(number)
+  if math_type(number) == "integer" then return format("%d", number) end
+  if number ~= number or number == huge or number == -huge then return "null" end
+  local text = format("%.15g", number)
+  if tonumber(text) ~= number then text = format("%.17g", number) end
+  -- A float stays one when it comes back.
+  return find(text, "[.e]") and text or text .. ".0"
+end
+
+local function refuse(path, reason)
+  local place = concat(path)
+  if #place > 120 then place = sub(place, 1, 60) .. "…" .. sub(place, -40) end
+  error({ refused = place .. " " .. reason }, 0)
+end
+
+-- The length if the table is a list, else nil. A list may have holes (null) while most is there.
+local function list_length(object, was_array)
+  local count, top = 0, 0
+  for key in next, object do
+    if math_type(key) ~= "integer" or key < 1 then return nil end
+    count = count + 1
+    if key > top then top = key end
+  end
+  if count == 0 then return was_array and 0 or nil end
+  return top <= 2 * count and top or nil
+end
+
+local function key_text(key, path)
+  if type(key) == "string" then return key end
+  if type(key) == "number" then return tostring(key) end
+  refuse(path, "has a key that is a " .. type(key) .. "; use strings or numbers")
+end
+
+local encode_into
+
+local function encode_list(list, length, out, path, above)
+  out[#out + 1] = "["
+  for index = 1, length do
+    if index > 1 then out[#out + 1] = "," end
+    path[#path + 1] = "[" .. index .. "]"
+    if not encode_into(list[index], out, path, above) then out[#out + 1] = "null" end
+    path[#path] = nil
+  end
+  out[#out + 1] = "]"
+end
+
+local function encode_object(object, out, path, above)
+  local names, values = {}, {}
+  for key, value in next, object do
+    local name = key_text(key, path)
+    if values[name] == nil then names[#names + 1] = name end
+    values[name] = value
+  end
+  sort(names)
+  local held_arrays = array_keys[object]
+  out[#out + 1] = "{"
+  local first = true
+  for index = 1, #names do
+    local name = names[index]
+    local mark = #out
+    out[mark + 1] = (first and "" or ",") .. quote(name) .. ":"
+    path[#path + 1] = "." .. name
+    if encode_into(values[name], out, path, above, held_arrays and held_arrays[name]) then
+      first = false
+    else
+      out[mark + 1] = nil
+    end
+    path[#path] = nil
+  end
+  out[#out + 1] = "}"
+end
+
+-- Appends the value's text to `out`; false for what JSON has no word for.
+function encode_into(value, out, path, above, held_array)
+  local kind = type(value)
+  if kind == "string" then
+    out[#out + 1] = quote(value)
+  elseif kind == "number" then
+    out[#out + 1] = number_text(value)
+  elseif kind == "boolean" then
+    out[#out + 1] = value and "true" or "false"
+  elseif kind == "table" then
+    if above[value] then refuse(path, "contains itself") end
+    if #path > MAX_DEPTH then refuse({ path[1] }, "is nested deeper than " .. MAX_DEPTH) end
+    above[value] = true
+    local length = list_length(value, arrays[value] or held_array)
+    if length then encode_list(value, length, out, path, above) else encode_object(value, out, path, above) end
+    above[value] = nil
+  elseif kind == "function" or kind == "nil" then
+    return false
+  else
+    refuse(path, "is a " .. kind .. ", which has no JSON form")
+  end
+  return true
+end
+
+-- JSON text of a value; nil where JSON has none. `name` is what errors call it. A value that is
+-- refused raises a table with the reason in `refused`.
+local function encode(value, name)
+  local out = {}
+  return encode_into(value, out, { name }, {}) and concat(out) or nil
+end
+
+-- Comparing ----------------------------------------------------------------------------------
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local twin = {}
+  for key, item in next, value do twin[key] = copy(item) end
+  return twin
+end
+
+-- True when a value is still what `copy` once made of it.
+local function same(value, twin)
+  if type(value) ~= "table" or type(twin) ~= "table" then
+    return value == twin and math_type(value) == math_type(twin)
+  end
+  local count = 0
+  for key, item in next, value do
+    local other = twin[key]
+    if item ~= other or math_type(item) ~= math_type(other) then
+      if type(item) ~= "table" or type(other) ~= "table" or not same(item, other) then return false end
+    end
+    count = count + 1
+  end
+  for _ in next, twin do count = count - 1 end
+  return count == 0
+end
+
+return { decode = decode, decode_into = decode_into, encode = encode, quote = quote, copy = copy, same = same }

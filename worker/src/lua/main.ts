@@ -1,0 +1,5 @@
+/** The Lua worker. */
+import { serve } from "../serve";
+import { bootLua } from "./machine";
+
+serve(bootLua);

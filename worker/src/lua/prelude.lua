@@ -1,0 +1,216 @@
+-- The first code inside Lua: builds what an agent sees and drives its coroutine.
+--
+-- Text is all that crosses to the host: `emit` takes JSON, the entries at the end get it. The agent
+-- has globals of its own with the portable subset of the libraries. A handler runs in a coroutine;
+-- `:await()` on a bridge promise yields it, also from within coroutines of the agent's own.
+
+local json, store, emit, limits_text = ...
+local create, resume, running, status, yield = coroutine.create, coroutine.resume, coroutine.running,
+  coroutine.status, coroutine.yield
+local pack, unpack, concat = table.pack, table.unpack, table.concat
+local error, load, next, pcall, tostring, type = error, load, next, pcall, tostring, type
+local find, gmatch = string.find, string.gmatch
+local traceback = debug.traceback
+local quote = json.quote
+
+local limits = json.decode(limits_text)
+local AWAIT = {} -- what a yield to the host begins with
+
+local agent -- the agent's globals
+local main, awaited -- the running call's coroutine, and the promise it waits for
+local waiting, open_requests, last_request = {}, 0, 0
+
+local function notice(kind, text)
+  emit('{"op":"notice","kind":"' .. kind .. '","text":' .. quote(text) .. "}")
+end
+
+-- The studio object --------------------------------------------------------------------------
+
+local promise = { __name = "promise" }
+promise.__index = promise
+
+function promise:await()
+  if self.done == nil then yield(AWAIT, self) end
+  if not self.done then error(self.message, 0) end
+  return self.value
+end
+
+local function request(method, ...)
+  if main == nil then error("studio." .. method .. " is only there while a call runs", 0) end
+  if open_requests >= limits.openRequests then
+    error("more than " .. limits.openRequests .. " studio calls at once; await some first", 0)
+  end
+  local values, texts = pack(...), {}
+  for index = 1, values.n do
+    local fine, text = pcall(json.encode, values[index], "arguments of studio." .. method)
+    if not fine then error(type(text) == "table" and text.refused or text, 0) end
+    texts[index] = text or "null"
+  end
+  last_request = last_request + 1
+  open_requests = open_requests + 1
+  local pending = setmetatable({}, promise)
+  waiting[last_request] = pending
+  emit(
+    '{"op":"request","id":' .. last_request .. ',"method":"' .. method .. '","arguments":[' .. concat(texts, ",") .. "]}"
+  )
+  return pending
+end
+
+local function new_studio()
+  local studio = {
+    toast = function(message) notice("toast", tostring(message)) end,
+    log = function(message) notice("log", tostring(message)) end,
+  }
+  for _, method in next, limits.studio do
+    local call = function(...) return request(method, ...) end
+    local group, name = string.match(method, "^(.-)%.(.*)$")
+    if group then
+      studio[group] = studio[group] or {}
+      studio[group][name] = call
+    else
+      studio[method] = call
+    end
+  end
+  return studio
+end
+
+-- The agent's globals ------------------------------------------------------------------------
+
+-- Resumes a coroutine of the agent's; what it awaits is awaited by the one that resumes it.
+local function resume_through(thread, ...)
+  local results = pack(resume(thread, ...))
+  while results[1] and results[2] == AWAIT and status(thread) == "suspended" do
+    yield(AWAIT, results[3])
+    results = pack(resume(thread))
+  end
+  return unpack(results, 1, results.n)
+end
+
+local function wrap(body)
+  local thread = create(body)
+  return function(...)
+    local results = pack(resume_through(thread, ...))
+    if not results[1] then error(results[2], 0) end
+    return unpack(results, 2, results.n)
+  end
+end
+
+local function print_to_log(...)
+  local values = pack(...)
+  for index = 1, values.n do values[index] = tostring(values[index]) end
+  notice("console", concat(values, "\t"))
+end
+
+local PORTABLE = "assert error ipairs pairs pcall rawequal select tonumber tostring type xpcall _VERSION math table utf8"
+
+local function new_globals()
+  local globals = {}
+  for name in gmatch(PORTABLE, "%S+") do globals[name] = _G[name] end
+  for name, builtin in next, store.builtins do globals[name] = builtin end
+  globals.print = print_to_log
+  globals.string = string
+  string.dump = nil
+  globals.os = { time = os.time, clock = os.clock, date = os.date, difftime = os.difftime }
+  globals.coroutine = {}
+  for name, builtin in next, coroutine do globals.coroutine[name] = builtin end
+  globals.coroutine.resume = resume_through
+  globals.coroutine.wrap = wrap
+  globals._G = globals
+  return globals
+end
+
+-- Calls --------------------------------------------------------------------------------------
+
+local function forget()
+  main, awaited = nil, nil
+  waiting, open_requests = {}, 0
+end
+
+local function described(thrown)
+  if type(thrown) == "table" and thrown.refused then return "value", thrown.refused end
+  local readable, text = pcall(tostring, thrown)
+  if not readable or type(text) ~= "string" then return "threw", "a value that cannot be shown" end
+  if find(text, "not enough memory", 1, true) then return "memory", text end
+  return "threw", text
+end
+
+local function fail(thrown, trace)
+  forget()
+  local kind, message = described(thrown)
+  local stack = trace and quote(trace) or "null"
+  emit('{"op":"error","kind":"' .. kind .. '","message":' .. quote(message) .. ',"stack":' .. stack .. "}")
+end
+
+local function result_text(value)
+  if value == nil then return "null" end
+  if type(value) == "string" then return quote(value) end
+  local text = json.encode(value, "result")
+  return text and quote(text) or "null"
+end
+
+local function finish(value)
+  local fine, text, changed = pcall(function() return result_text(value), store.save() end)
+  if not fine then return fail(text) end
+  forget()
+  emit('{"op":"result","value":' .. text .. "}", changed)
+end
+
+-- Runs the call until it waits or ends.
+local function step(...)
+  local results = pack(resume(main, ...))
+  while results[1] and results[2] == AWAIT and results[3].done ~= nil do results = pack(resume(main)) end
+  if not results[1] then
+    fail(results[2], traceback(main))
+  elseif status(main) == "dead" then
+    finish(results[2])
+  elseif results[2] == AWAIT then
+    awaited = results[3]
+  else
+    fail("a handler yielded outside a coroutine of its own")
+  end
+end
+
+local entries = {}
+
+-- Loads the agent's source; answers a JSON list of those of the wanted names that are functions.
+function entries.load(filename, source, wanted)
+  agent = new_globals()
+  local chunk, problem = load(source, "=" .. filename, "t", agent)
+  if not chunk then error(problem, 0) end
+  chunk()
+  local found = {}
+  for _, name in next, json.decode(wanted) do
+    if type(agent[name]) == "function" then found[#found + 1] = quote(name) end
+  end
+  return "[" .. concat(found, ",") .. "]"
+end
+
+function entries.begin(text, store_text)
+  if store_text ~= "" then store.load(store_text) end
+  local call = json.decode(text)
+  local handler = agent[call["function"]]
+  if type(handler) ~= "function" then
+    local message = "the agent defines no function " .. call["function"]
+    return emit('{"op":"error","kind":"missing","message":' .. quote(message) .. "}")
+  end
+  forget()
+  main = create(handler)
+  local values, count = call.arguments, call.count
+  values[count + 1], values[count + 2], values[count + 3] = store.object(), new_studio(), call.context
+  step(unpack(values, 1, count + 3))
+end
+
+function entries.settle(text)
+  local answer = json.decode(text)
+  local pending = waiting[answer.id]
+  if not pending then return end
+  waiting[answer.id] = nil
+  open_requests = open_requests - 1
+  pending.done, pending.value, pending.message = answer.ok, answer.value, answer.message
+  if pending == awaited then
+    awaited = nil
+    step()
+  end
+end
+
+return entries

@@ -1,0 +1,139 @@
+/**
+ * CPython (Pyodide) with one agent in it.
+ *
+ * Python gets no JavaScript object from us: it is called with strings, gets large text as files of
+ * its in-memory file system, and answers by writing to a device. The modules that lead to
+ * JavaScript are taken away before the agent comes; what still leads there finds a worker whose
+ * origin is allowed nothing.
+ */
+import createPyodideModule from "pyodide/pyodide.asm.mjs";
+import { info } from "pyodide/pyodide-lock.json";
+import { loadPyodide, type LockfileInfo, type PyodideInterface } from "pyodide";
+
+import { limitMemory } from "../memory";
+import { snakeCase } from "../names";
+import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
+import type { Emit, Machine, RuntimeFiles } from "../session";
+import sources from "./personae_agent?folder";
+
+const MEMORY_LIMIT = 512 * 1024 * 1024;
+const BASE = "https://runtime.invalid/";
+const PACKAGE = "/lib/personae_agent";
+const STORE = "/tmp/store";
+const OUTLET = "/dev/outlet";
+
+type Enter = (name: string, text: string, store?: string) => void;
+
+/** Boots Python with our package imported; the agent is not there yet. */
+export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): Promise<PyodideInterface> {
+  limitMemory(MEMORY_LIMIT);
+  const snapshot = files["snapshot"] as ArrayBuffer | undefined;
+  const pyodide = await withFiles(files, () =>
+    loadPyodide({
+      indexURL: BASE,
+      lockFileContents: { info: info as LockfileInfo, packages: {} },
+      createPyodideModule,
+      checkAPIVersion: false,
+      env: { HOME: "/tmp", PYTHONHASHSEED: "0" },
+      _makeSnapshot: makeSnapshot,
+      ...(snapshot && { _loadSnapshot: snapshot }),
+    }),
+  );
+  if (!snapshot) importPackage(pyodide);
+  return pyodide;
+}
+
+/** Pyodide wants to fetch and compile; it gets the bytes, and what the frame has compiled. */
+async function withFiles<T>(files: RuntimeFiles, run: () => Promise<T>): Promise<T> {
+  const { fetch } = self;
+  const { instantiateStreaming } = WebAssembly;
+  self.fetch = async (url) => new Response(String(url).endsWith(".zip") ? (files["python_stdlib.zip"] as ArrayBuffer) : null);
+  WebAssembly.instantiateStreaming = async (_source, imports) => {
+    const module = files["pyodide.asm.wasm"] as WebAssembly.Module;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  try {
+    return await run();
+  } finally {
+    self.fetch = fetch;
+    WebAssembly.instantiateStreaming = instantiateStreaming;
+  }
+}
+
+function importPackage(pyodide: PyodideInterface): void {
+  pyodide.FS.mkdirTree(PACKAGE);
+  for (const [name, source] of Object.entries(sources)) pyodide.FS.writeFile(`${PACKAGE}/${name}`, source);
+  pyodide.runPython("import sys; sys.path.append('/lib'); import personae_agent.machine");
+}
+
+export class PythonMachine implements Machine {
+  private readonly enterPython: Enter;
+  private readonly decoder = new TextDecoder();
+  /** What the last load said. */
+  private loaded: { names: string[] } | AgentFailure | null = null;
+
+  constructor(
+    private readonly pyodide: PyodideInterface,
+    private readonly emit: Emit,
+  ) {
+    pyodide.setStdout({ batched: (line) => this.print(line) });
+    pyodide.setStderr({ batched: (line) => this.print(line) });
+    const { FS } = pyodide;
+    const device = FS.makedev(FS.createDevice.major++, 0);
+    FS.registerDevice(device, { write: (_stream: unknown, heap: Uint8Array, at: number, size: number) => this.written(heap, at, size) });
+    FS.mkdev(OUTLET, device);
+    const machine = pyodide.pyimport("personae_agent.machine");
+    machine.open_machine(JSON.stringify({ studio: STUDIO, openRequests: LIMITS.openRequests }), OUTLET);
+    this.enterPython = machine.enter;
+  }
+
+  async load(program: Load): Promise<Exports> {
+    const wanted = [...program.functions.map(snakeCase), ...program.handlers];
+    this.enter("load", JSON.stringify({ filename: program.filename, source: program.source, wanted }));
+    if (this.loaded instanceof AgentFailure) throw this.loaded;
+    const { names } = this.loaded!;
+    return {
+      functions: program.functions.filter((name) => names.includes(snakeCase(name))),
+      handlers: program.handlers.filter((name) => names.includes(name)),
+    };
+  }
+
+  call(call: Call, store: string | null): void {
+    const name = call.verbatim ? call.function : snakeCase(call.function);
+    if (store !== null) this.pyodide.FS.writeFile(STORE, store);
+    this.enter("begin", JSON.stringify({ ...call, function: name }), store === null ? undefined : STORE);
+  }
+
+  settle(text: string): void {
+    this.enter("settle", text);
+  }
+
+  wake(): void {
+    this.enter("run", "");
+  }
+
+  private enter(name: string, text: string, file?: string): void {
+    this.enterPython(name, text, file);
+  }
+
+  private print(line: string): void {
+    this.emit(JSON.stringify({ op: "notice", kind: "console", text: line }));
+  }
+
+  /** One write of Python's is one emission: a line of JSON, then a store's text. */
+  private written(heap: Uint8Array, at: number, size: number): number {
+    const bytes = heap.subarray(at, at + size);
+    const end = bytes.indexOf(10);
+    const line = this.decoder.decode(bytes.subarray(0, end));
+    if (this.loaded === null) this.hearLoad(line);
+    else this.emit(line, end + 1 < size ? this.decoder.decode(bytes.subarray(end + 1)) : null);
+    return size;
+  }
+
+  private hearLoad(line: string): void {
+    const { op, names, kind, message, stack } = JSON.parse(line);
+    if (op === "loaded") this.loaded = { names };
+    else if (op === "error") this.loaded = new AgentFailure(kind as FailureKind, message, stack);
+    else this.emit(line);
+  }
+}

@@ -1,0 +1,166 @@
+"""The Python end of a worker: loads one agent, runs its functions, reports what happens.
+
+Invariants: text is all that crosses. The host calls the functions at the end of this module with
+strings; they answer by writing to one file descriptor, a message a write: a line of JSON, then
+the store's text where the message carries one. No JavaScript object is ever handed to Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import random
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .confine import confine
+from .loop import AgentLoop
+from .store import Store
+from .studio import Studio
+from .values import Refused, to_json
+
+MODULE = "agent"
+
+
+class Machine:
+    def __init__(self, limits: dict[str, Any], outlet: int) -> None:
+        self._outlet = outlet
+        self._loop = AgentLoop(lambda text: self.emit(op="notice", kind="console", text=text))
+        self._studio = Studio(limits["studio"], limits["openRequests"], self.emit)
+        self._store = Store()
+        self._agent: ModuleType | None = None
+        self._path = ""
+        self._wake: float | None = None
+
+    def emit(self, *, store: str | None = None, **emission: Any) -> None:
+        line = json.dumps(emission)
+        os.write(self._outlet, f"{line}\n{store or ''}".encode("utf-8", "replace"))
+
+    def load(self, program: dict[str, Any]) -> None:
+        """Runs the module; emits which of the wanted names it defines as functions."""
+        self._path = program["filename"]
+        self._agent = module = ModuleType(MODULE)
+        module.__file__ = self._path
+        sys.modules[MODULE] = module
+        try:
+            exec(compile(program["source"], self._path, "exec"), module.__dict__)  # noqa: S102
+        except BaseException as error:
+            described = self._describe(error)
+            kind = "memory" if described["kind"] == "memory" else "load"
+            described["message"] = f"{_place(error, self._path)}: {described['message']}"
+            self.emit(op="error", **{**described, "kind": kind})
+            return
+        names = [name for name in program["wanted"] if callable(getattr(module, name, None))]
+        self.emit(op="loaded", names=names)
+
+    def begin(self, call: dict[str, Any], store: str | None) -> None:
+        """``store`` is the path of a file with the store's text, when it is a new one."""
+        if store is not None:
+            self._store.load(Path(store).read_text(encoding="utf-8"))
+            Path(store).unlink()
+        handler = getattr(self._agent, call["function"], None)
+        if not callable(handler):
+            message = f"the agent defines no function {call['function']}"
+            self.emit(op="error", kind="missing", message=message)
+            return
+        self._studio.begin()
+        values = [*call["arguments"], self._store.value, self._studio.new_object(), call["context"]]
+        try:
+            returned = handler(*values[: _capacity(handler)])
+            if inspect.isawaitable(returned):
+                self._loop.create_task(self._await(returned))
+            else:
+                self._finish(returned)
+        except BaseException as error:
+            self._fail(error)
+        self.run()
+
+    def settle(self, answer: dict[str, Any]) -> None:
+        self._studio.settle(answer)
+        self.run()
+
+    def run(self) -> None:
+        """Runs what is ready; asks to be woken when there are timers."""
+        after = self._loop.run_ready()
+        if after is not None:
+            self.emit(op="wake", after=after * 1000)
+
+    async def _await(self, returned: Any) -> None:
+        try:
+            self._finish(await returned)
+        except BaseException as error:
+            self._fail(error)
+
+    def _finish(self, returned: Any) -> None:
+        value = returned if isinstance(returned, str) else None
+        if returned is not None and value is None:
+            value = to_json(returned, "result")
+        changed = self._store.save()
+        self._studio.end()
+        self.emit(op="result", value=value, store=changed)
+
+    def _fail(self, error: BaseException) -> None:
+        self._studio.end()
+        self.emit(op="error", **self._describe(error))
+
+    def _describe(self, error: BaseException) -> dict[str, str | None]:
+        if isinstance(error, Refused):
+            return {"kind": "value", "message": str(error), "stack": None}
+        try:
+            message = str(error) or type(error).__name__
+            stack = "".join(traceback.format_exception(error)[-12:])
+        except Exception:
+            message, stack = "an error that cannot be shown", None
+        kind = "memory" if isinstance(error, MemoryError) else "threw"
+        return {"kind": kind, "message": message, "stack": stack}
+
+
+def _capacity(handler: Any) -> int | None:
+    """How many positional arguments the handler takes; None for any number."""
+    try:
+        parameters = inspect.signature(handler).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in positional for parameter in parameters)
+
+
+def _place(error: BaseException, path: str) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{path}, line {error.lineno}"
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
+    ]
+    return f"{path}, line {lines[-1]}" if lines else path
+
+
+_machine: Machine | None = None
+
+
+def open_machine(limits: str, outlet: str) -> None:
+    """Called once per worker, after a snapshot was restored. ``outlet`` is a device's path."""
+    global _machine
+    random.seed()
+    _machine = Machine(json.loads(limits), os.open(outlet, os.O_WRONLY))
+    asyncio._set_running_loop(_machine._loop)
+    confine()
+
+
+def enter(name: str, text: str, store: str | None = None) -> None:
+    """The host's way in: load, begin, settle or run."""
+    assert _machine is not None
+    if name == "begin":
+        _machine.begin(json.loads(text), store)
+    elif name == "run":
+        _machine.run()
+    else:
+        getattr(_machine, name)(json.loads(text))
