@@ -3,7 +3,7 @@ from __future__ import annotations
 from personae.package.model import SubAgent
 from personae.player.registry import build_registry
 
-from tests.player.support import agent, package
+from tests.player.support import World, agent, package, playing
 
 
 def test_the_first_registration_of_a_name_wins_and_later_ones_are_warned_about():
@@ -56,3 +56,10 @@ def test_hooked_agents_in_load_order():
     )
     assert [p.agent_id for p in registry.hooked("afterResponse")] == ["b", "a"]
     assert [p.agent_id for p in registry.hooked("beforeResponse")] == ["a"]
+
+
+async def test_warnings_are_logged_and_shown(caplog):
+    twice = package(agent("a.one", "roll"), agent("a.two", "roll"))
+    async with playing(World(), twice) as player:
+        assert [problem.file for problem in player.warnings] == ["agents/a.two.js"]
+    assert "agents/a.two.js: The tool 'roll'" in caplog.text

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from personae.conversation import edits, forks
 from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
-from personae.package.model import Package
+from personae.package.model import Package, Problem
 from personae.package.steps import Progress
 from personae.player import commands, exchange, views
 from personae.player.composition import Stage, set_up
@@ -143,8 +143,8 @@ class CharacterPlayer:
         async with gate(session):
             edit = forks.fork(session.journal.entries, entry_id)
             told = session.hooks.told_of_edits()
-            forked = await self._set.conversations.fork(session.journal, edit, told)
-        await self._set.openings.open(forked)
+            forked = await self._on_stage.conversations.fork(session.journal, edit, told)
+        await self._on_stage.openings.open(forked)
         opening = self._session.opening
         if opening is not None:
             await asyncio.shield(opening)
@@ -168,13 +168,13 @@ class CharacterPlayer:
     async def new_conversation(self) -> str:
         """Opens a new conversation; its id."""
         self._check_alive()
-        return await self._set.openings.open_new()
+        return await self._on_stage.openings.open_new()
 
     async def load_conversation(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError ``unknown_conversation``."""
         self._check_alive()
         if conversation_id != self.conversation_id:
-            await self._set.openings.open(conversation_id)
+            await self._on_stage.openings.open(conversation_id)
 
     async def list_conversations(self) -> list[dict[str, Any]]:
         """``[{id, title, createdAt, updatedAt}]``, the one that changed last first.
@@ -183,19 +183,19 @@ class CharacterPlayer:
         """
         current = self._session.journal.head
         try:
-            return views.conversation_list(await self._set.conversations.heads(), current)
+            return views.conversation_list(await self._on_stage.conversations.heads(), current)
         except StorageError as error:
-            self._set.saver.suspend(error)
+            self._on_stage.saver.suspend(error)
             return views.conversation_list([], current)
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced by the newest other."""
         self._check_alive()
-        await self._set.openings.delete(conversation_id)
+        await self._on_stage.openings.delete(conversation_id)
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         self._check_alive()
-        await self._set.openings.rename(conversation_id, title)
+        await self._on_stage.openings.rename(conversation_id, title)
 
     def get_conversation(self) -> list[dict[str, Any]]:
         """Copies of the messages: ``{id, index, role, content}``, marks where they are set."""
@@ -205,15 +205,15 @@ class CharacterPlayer:
         """A conversation as JSON, the open one by default; works while storage does not."""
         journal = self._session.journal
         if conversation_id not in (None, journal.id):
-            journal = await self._set.conversations.load(str(conversation_id))
+            journal = await self._on_stage.conversations.load(str(conversation_id))
         return exchange.export_conversation(journal, self.package.name)
 
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
         head, entries, stores = exchange.import_conversation(data)
-        return await self._set.conversations.write(
-            self._set.conversations.new_head(
+        return await self._on_stage.conversations.write(
+            self._on_stage.conversations.new_head(
                 title=head.title,
                 named=head.named,
                 next_entry=head.next_entry,
@@ -269,7 +269,12 @@ class CharacterPlayer:
 
     @property
     def package(self) -> Package:
-        return self._set.package
+        return self._on_stage.package
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is odd about the package: the loader's findings and names registered twice."""
+        return (*self.package.warnings, *self._session.registry.warnings)
 
     @property
     def entries(self) -> list[Entry]:
@@ -282,7 +287,7 @@ class CharacterPlayer:
 
     @property
     def character_id(self) -> str:
-        return self._set.conversations.character_id
+        return self._on_stage.conversations.character_id
 
     @property
     def read_only(self) -> bool:
@@ -307,7 +312,7 @@ class CharacterPlayer:
         await self._stage.openings.open_newest()
 
     @property
-    def _set(self) -> Stage:
+    def _on_stage(self) -> Stage:
         if self._stage is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
         return self._stage
@@ -318,7 +323,7 @@ class CharacterPlayer:
 
     @property
     def _session(self) -> Session:
-        return self._set.openings.session
+        return self._on_stage.openings.session
 
     async def _respond(
         self, work: Callable[[Session], Awaitable[dict[str, Any]]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -55,5 +56,7 @@ async def set_up(
     )
     models = Models(environment.transport, environment.clock, settings)
     registry = build_registry(package)
+    for problem in (*package.warnings, *registry.warnings):
+        logging.getLogger("personae").warning("%s: %s", problem.file, problem.message)
     services = Services(package, registry, environment, events, models, settings)
     return Stage(package, conversations, Openings(services, conversations, saver), saver)

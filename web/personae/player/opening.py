@@ -72,15 +72,12 @@ class Openings:
 
     async def delete(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced. Raises UsageError, StorageError."""
-        session = self.session
-        if conversation_id == session.journal.id:
-            session.check_writable()
+        if conversation_id == self.session.journal.id:
+            self.session.check_writable()
             others = [h for h in await self._conversations.heads() if h.id != conversation_id]
-            await self.leave()
-            await self._conversations.delete(conversation_id)
             await (self.open(others[0].id) if others else self.open_new())
-            return
-        await self._conversations.head(conversation_id)
+        else:
+            await self._conversations.head(conversation_id)
         await self._closed(conversation_id, at_once=True)
         async with self._held(conversation_id):
             await self._conversations.delete(conversation_id)
@@ -116,18 +113,14 @@ class Openings:
         finally:
             lease.release()
 
-    async def leave(self) -> None:
-        """Ends the open conversation and waits until it is closed."""
+    async def close(self) -> None:
+        """Ends everything, also what is left of conversations that were left."""
         session, self._session = self._session, None
         if session is not None:
             session.end()
             await self._close(session)
-
-    async def close(self) -> None:
-        """Ends everything, also what is left of conversations that were left."""
-        await self.leave()
-        for session in self._leaving.values():
-            session.end()
+        for left in self._leaving.values():
+            left.end()
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._leaving, *self._background, return_exceptions=True)
