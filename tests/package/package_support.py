@@ -61,7 +61,7 @@ def problems_of(source: bytes | Mapping[str, bytes]) -> list[Problem]:
     with pytest.raises(PackageError) as caught:
         load_package(source)
     assert caught.value.code == "package_invalid"
-    problems: list[Problem] = caught.value.detail["problems"]
+    problems = [Problem(**fields) for fields in caught.value.detail["problems"]]
     for problem in problems:
         if problem.severity == "error":
             assert problem.message in caught.value.message

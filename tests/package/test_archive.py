@@ -28,7 +28,7 @@ def read(data: bytes) -> dict[str, bytes]:
 def refusal(data: bytes) -> list[tuple[str, str]]:
     with pytest.raises(PackageError) as caught:
         read(data)
-    return [(problem.file, problem.message) for problem in caught.value.detail["problems"]]
+    return [(one["file"], one["message"]) for one in caught.value.detail["problems"]]
 
 
 def info(name: str, **facts: int) -> zipfile.ZipInfo:

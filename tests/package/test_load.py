@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from time import process_time
 
@@ -72,6 +73,22 @@ def test_long_lists_are_cut_in_the_message_only():
     with pytest.raises(PackageError, match="and 7 more") as caught:
         load_package(files)
     assert len(caught.value.detail["problems"]) == SHOWN + 7
+
+
+def test_the_details_of_an_error_are_json():
+    with pytest.raises(PackageError) as caught:
+        load_package(with_files(package({"name": 1}), {}))
+    assert json.loads(json.dumps(caught.value.detail)) == {
+        "problems": [
+            {
+                "severity": "error",
+                "file": "config.json",
+                "message": "name must be string, is integer",
+                "line": 1,
+                "column": 10,
+            }
+        ]
+    }
 
 
 def test_problems_describe_themselves():

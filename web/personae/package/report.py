@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from personae.errors import PackageError
 from personae.package.model import Problem
@@ -48,8 +48,9 @@ class Report:
             raise self.failure()
 
     def failure(self) -> PackageError:
-        """The error that lists every problem found so far."""
-        return PackageError("package_invalid", self._message(), problems=self.problems)
+        """The error that lists every problem found so far, as objects with Problem's fields."""
+        problems = [asdict(problem) for problem in self.found]
+        return PackageError("package_invalid", self._message(), problems=problems)
 
     def _message(self) -> str:
         errors = self.errors
