@@ -133,6 +133,6 @@ class Library:
 
 
 def content_hash(data: bytes) -> str:
-    from hashlib import sha256
+    from hashlib import blake2b
 
-    return sha256(data).hexdigest()
+    return blake2b(data, digest_size=32).hexdigest()

@@ -36,9 +36,9 @@ def character_id(source: Source | None, digest: str) -> str:
     """The identity that conversations and the library are filed under."""
     if not isinstance(source, str):
         return f"content-{digest[:32]}"
-    from hashlib import sha256
+    from hashlib import blake2b
 
-    return f"link-{sha256(source.encode('utf-8', 'replace')).hexdigest()[:32]}"
+    return f"link-{blake2b(source.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
 
 
 async def fetch(
