@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ssl import SSLContext
 
@@ -32,6 +33,12 @@ _USER_AGENT = f"personae/{__version__}"
 Headers = Callable[[httpx.URL], Mapping[str, str]]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@cache
+def trusted() -> SSLContext:
+    """The authorities that connections are checked against; read once, which takes a while."""
+    return httpx.create_ssl_context()
 
 
 class Allowance:
@@ -80,11 +87,11 @@ class Fetched:
 class Fetcher:
     """A guarded GET client. Close it with ``close``."""
 
-    def __init__(self, guard: Guard, seconds: float, verify: SSLContext | bool = True) -> None:
+    def __init__(self, guard: Guard, seconds: float, verify: SSLContext | None = None) -> None:
         self.guard = guard
         self.seconds = seconds
         self._client = httpx.AsyncClient(
-            verify=verify,
+            verify=verify or trusted(),
             trust_env=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS, pool=None),

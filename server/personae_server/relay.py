@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 from personae_server import __version__, metrics, upstream_errors
 from personae_server.drain import Drain
 from personae_server.errors import HttpError
+from personae_server.fetch import trusted
 from personae_server.proxy import refuse_cross_site
 from personae_server.rates import Budget, Places, Rate
 from personae_server.settings import Settings
@@ -64,6 +65,7 @@ class Relay:
         self._listed: tuple[float, list[dict[str, Any]]] = (0.0, [])
         self._client = httpx.AsyncClient(
             base_url=settings.relay_url,
+            verify=trusted(),
             headers={"User-Agent": f"personae/{__version__}"}
             | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
             timeout=httpx.Timeout(SILENT_SECONDS, connect=10.0, pool=None),

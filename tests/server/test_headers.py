@@ -87,7 +87,9 @@ async def test_the_operator_decides_who_may_frame_the_page(
 async def test_a_mount_point_changes_nothing(static: Path) -> None:
     app = Starlette(routes=[Mount("/play", create_app(Settings(static=static)))])
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://host.test") as client:
+    async with httpx.AsyncClient(
+        transport=transport, verify=False, base_url="http://host.test"
+    ) as client:
         frame = await client.get("/play/frame.html")
         config = await client.get("/play/config.json")
     assert frame.status_code == 200

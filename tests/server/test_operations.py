@@ -40,7 +40,7 @@ async def stopped_while_streaming(
         with personae(static, **relay_to(upstream, PERSONAE_GRACE=grace)) as (url, process):
             path = f"{url}v1/chat/completions"
             async with (
-                httpx.AsyncClient(timeout=10) as client,
+                httpx.AsyncClient(timeout=10, verify=False) as client,
                 client.stream("POST", path, json=STREAM) as answer,
             ):
                 text = ""
@@ -84,7 +84,10 @@ async def test_a_stop_breaks_downloads_off(static: Path) -> None:
         }
         with personae(static, **environment) as (url, process):
             path = f"{url}proxy?url=http://127.0.0.1:{port}/"
-            async with httpx.AsyncClient() as client, client.stream("GET", path) as answer:
+            async with (
+                httpx.AsyncClient(verify=False) as client,
+                client.stream("GET", path) as answer,
+            ):
                 process.send_signal(signal.SIGTERM)
                 with pytest.raises(httpx.RemoteProtocolError):
                     await answer.aread()
@@ -176,7 +179,7 @@ async def test_the_key_can_come_from_a_file(static: Path, tmp_path: Path) -> Non
         environment = relay_to(upstream, PERSONAE_RELAY_KEY_FILE=str(tmp_path / "key"))
         del environment["PERSONAE_RELAY_KEY"]
         with personae(static, "--log", "json", **environment) as (url, _):
-            async with httpx.AsyncClient() as client:
+            async with httpx.AsyncClient(verify=False) as client:
                 answer = await client.get(f"{url}v1/models")
     assert answer.status_code == 200
     assert service.headers[0]["authorization"] == f"Bearer {KEY}"

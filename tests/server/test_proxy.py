@@ -72,7 +72,7 @@ async def broken_off(static: Path, handler: Handler) -> bytes:
     got = b""
     async with raw_upstream(handler) as port:
         settings = Settings(static=static, proxy_ports=(port,), proxy_networks=LOOPBACK)
-        async with serving(create_app(settings)) as base, httpx.AsyncClient() as client:
+        async with serving(create_app(settings)) as base, httpx.AsyncClient(verify=False) as client:
             params = {"url": f"http://127.0.0.1:{port}/"}
             with pytest.raises(httpx.RemoteProtocolError):
                 async with client.stream("GET", f"{base}/proxy", params=params) as answer:
