@@ -75,6 +75,18 @@ def test_every_wrong_type_is_reported_at_its_line():
     assert seen["model must be string, is object"] == 17
 
 
+def test_long_lists_of_faults_and_agents_end():
+    problems = problems_of(package({"name": "Ada", "agents": [1] * 150}))
+    assert len(problems) == 101
+    assert problems[-1].message == "50 more values are wrong"
+    many = only_problem(package({"name": "Ada", "agents": ["studio.memory-store"] * 1001}))
+    assert many.message == "agents has more than 1000 items"
+
+
+def test_a_huge_config_is_refused():
+    assert "larger than 1,024 KiB" in only_problem(package({"name": "x" * (1 << 20)})).message
+
+
 @pytest.mark.parametrize("config", [{}, {"name": None}, {"name": "  "}])
 def test_no_name_is_said(config: Any):
     loaded = load_package(package(config))

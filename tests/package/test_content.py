@@ -83,6 +83,11 @@ def test_bad_state_is_an_error(text: str, line: int | None, reason: str):
     assert reason in problem.message
 
 
+def test_a_state_larger_than_any_store_is_an_error():
+    state = '{"a": "' + "x" * (8 << 20) + '"}'
+    assert "larger than 8,192 KiB" in only_problem(with_agent(**{"x.y.agent.json": state})).message
+
+
 def test_all_faults_of_all_files_are_listed():
     files = with_agent(**{"x.y.agent.json": "[]", "intro.txt": b"\xff", "context__a": b"\xfe."})
     assert [problem.file for problem in problems_of(files)] == [

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from personae.package import archive, jsontext, zipdirectory
+from personae.package import (
+    archive,
+    config,
+    content,
+    frontmatter,
+    jsontext,
+    promptfile,
+    zipdirectory,
+)
 from personae.package.agents import BUILTIN_FOLDER
 from personae.package.check import check_path
 from personae.package.load import load_package
@@ -66,6 +74,12 @@ def test_the_page_gives_the_limits_and_defaults():
     )
     assert f"| one file | {archive.MAX_FILE_BYTES // mebibyte} MiB |" in DOCS
     assert f"| entries | {zipdirectory.MAX_ENTRIES:,} |" in DOCS
+    assert f"| front matter | {frontmatter.MAX_CHARACTERS:,} characters |" in DOCS
+    assert (config.MAX_CONFIG_BYTES, promptfile.MAX_PROMPT_BYTES, content.MAX_STATE_BYTES) == (
+        1 << 20,
+        256 << 10,
+        8 << 20,
+    )
     assert f"| nesting of JSON | {jsontext.MAX_DEPTH} |" in DOCS
     assert f"| 1 to 8192 | {FRONT_MATTER['maxTokens']} |" in DOCS
     assert f"granted tools | {FRONT_MATTER['maxRounds']} |" in DOCS

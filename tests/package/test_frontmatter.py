@@ -52,8 +52,8 @@ def test_words_that_are_booleans_elsewhere_are_text():
         ("---\na: .nan\n---\n", None, "no number that JSON has"),
         ("---\na: !!binary aGk=\n---\n", None, "bytes"),
         ("---\na: !!python/object:os.system x\n---\n", 2, "constructor"),
-        ("---\na: " + "[" * 30_000 + "\n---\n", 2, "nested too deeply"),
-        ("---\na: " + "x" * 70_000 + "\n---\n", 1, "longer than"),
+        ("---\na: " + "[" * 3000 + "\n---\n", 2, "nested too deeply"),
+        ("---\na: " + "x" * 8200 + "\n---\n", 1, "longer than"),
     ],
 )
 def test_faults(source: str, line: int | None, reason: str):

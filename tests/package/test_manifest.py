@@ -202,6 +202,11 @@ def test_oddities_are_warnings(lines: list[str], reason: str):
     assert reason in message
 
 
+def test_a_flood_of_tags_is_an_error():
+    [(severity, _, message)] = messages(*["@tool-param x"] * 1000)
+    assert (severity, message) == ("error", "the manifest has over 1,000 tags")
+
+
 def test_harmless_lines():
     assert messages("@author Ada", "@api studio.log", "@preload false", "mail me @home") == []
 

@@ -296,6 +296,16 @@ def test_macros_that_expand_to_nothing_warn_with_their_line():
     ]
 
 
+def test_floods_in_a_prompt_file_end():
+    loaded = load("lore.subagent.md", text=prompt(body="%%NO_MACRO%%\n" * 3000))
+    assert len(loaded.warnings) == 1000
+    large = files_for("lore.subagent.md", text=prompt(body="x" * (256 << 10)))
+    assert "larger than 256 KiB" in only_problem(large).message
+    grants = prompt(f"shared-agents: [{'x, ' * 101}]")
+    [problem] = problems_of(files_for("lore.subagent.md", text=grants))
+    assert problem.message == "shared-agents has more than 100 items"
+
+
 def test_one_fault_of_a_shared_file_is_reported_once():
     own = agent("studio.sub-agent", "@tool t", "@tool-params {")
     entries = [composed(id=f"eve.{number}") for number in range(3)]

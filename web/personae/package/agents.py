@@ -15,6 +15,7 @@ from personae.package.config import AgentEntry
 from personae.package.files import PackageFiles
 from personae.package.manifest import parse_manifest
 from personae.package.model import AgentProgram, Library, Manifest, Tool
+from personae.package.report import SHOWN
 from personae.package.steps import Steps, with_library
 from personae.ports import Language
 
@@ -131,7 +132,9 @@ def _missing(entry: AgentEntry, files: PackageFiles) -> None:
 
 
 def _near(stem: str, files: PackageFiles) -> str:
-    """Names a file that differs in upper and lower case only: those systems differ in."""
+    """Names a file that differs in upper and lower case only, which some systems ignore."""
+    if len(files.report.found) > SHOWN:
+        return ""
     for path in files.files:
         base, _, extension = path.rpartition(".")
         if f".{extension}" in EXTENSIONS and base.lower() == stem.lower():

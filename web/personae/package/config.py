@@ -18,6 +18,9 @@ from personae.package.schema import own_schema, violations
 FILE = "config.json"
 SUB_AGENT = "studio.sub-agent"
 PROMPT_SUFFIX = ".subagent.md"
+MAX_CONFIG_BYTES = 1 << 20
+MAX_LISTED = 100
+"""Wrong values of config.json that are reported one by one."""
 UNNAMED = "Unnamed character"
 
 
@@ -55,8 +58,10 @@ def read_config(text: str, report: Report) -> Config | None:
         report.error(FILE, "the file holds a JSON object with name, agents and fileMappings", 1, 1)
         return None
     faults = violations(raw, own_schema("config"))
-    for wrong in faults:
+    for wrong in faults[:MAX_LISTED]:
         report.error(FILE, f"{wrong.where} {wrong.message}", *place(text, locate(text, wrong.path)))
+    if len(faults) > MAX_LISTED:
+        report.error(FILE, f"{len(faults) - MAX_LISTED} more values are wrong")
     resolver = build_resolver(_object(raw.get("fileMappings")), text, report)
     return Config(_name(raw, report), raw, resolver, tuple(_entries(raw, text, report)))
 

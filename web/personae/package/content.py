@@ -15,6 +15,8 @@ from personae.package.steps import Steps
 from personae.package.textfile import is_binary
 
 STATE_SUFFIX = ".agent.json"
+MAX_STATE_BYTES = 8 << 20
+"""As for any store."""
 
 
 @dataclass(slots=True)
@@ -47,7 +49,7 @@ def read_states(files: PackageFiles, agent_ids: Iterable[str]) -> Steps[dict[str
         if path not in wanted:
             files.report.warning(path, "no agent of this package has this id; the file is ignored")
             continue
-        state = yield from files.json_object(path)
+        state = yield from files.json_object(path, MAX_STATE_BYTES)
         if state is not None:
             states[wanted[path]] = state
     return states

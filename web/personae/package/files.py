@@ -36,9 +36,16 @@ class PackageFiles:
             self.report.error(path, str(fault))
             return None
 
-    def json_object(self, path: str) -> Steps[dict[str, Any] | None]:
+    def small_text(self, path: str, limit: int) -> Steps[str | None]:
+        """``text`` of a file of at most ``limit`` bytes; a larger one is reported."""
+        if len(self.files.get(path, b"")) <= limit:
+            return (yield from self.text(path))
+        self.report.error(path, f"the file is larger than {limit >> 10:,} KiB")
+        return None
+
+    def json_object(self, path: str, limit: int) -> Steps[dict[str, Any] | None]:
         """The JSON object in a file; None when it is absent or something else (reported)."""
-        text = yield from self.text(path)
+        text = yield from self.small_text(path, limit)
         if text is None:
             return None
         try:

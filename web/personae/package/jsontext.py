@@ -16,6 +16,7 @@ MAX_DEPTH = 200
 nested some thousand times ends the interpreter there instead of raising RecursionError."""
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_TOO_DEEP = re.compile(rf"[\[{{]{{{MAX_DEPTH + 1}}}")
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -78,6 +79,8 @@ def is_deep(text: str) -> bool:
         return False
     brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
     for _ in range(MAX_DEPTH):
+        if _TOO_DEEP.search(brackets):
+            return True
         fewer = brackets.replace("[]", "").replace("{}", "")
         if fewer == brackets:
             break

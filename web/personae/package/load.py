@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from personae.package.agents import load_agent
-from personae.package.config import FILE, SUB_AGENT, Config, read_config
+from personae.package.config import FILE, MAX_CONFIG_BYTES, SUB_AGENT, Config, read_config
 from personae.package.content import Content, read_content, read_states
 from personae.package.files import PackageFiles, Source, open_files
 from personae.package.model import AgentProgram, Package
@@ -52,7 +52,7 @@ def load_steps(source: Source, report: Report) -> Steps[Package]:
 
 def _read_config(files: PackageFiles) -> Steps[Config]:
     """config.json; raises PackageError only when there is nothing to go on with."""
-    text = yield from files.text(FILE)
+    text = yield from files.small_text(FILE, MAX_CONFIG_BYTES)
     config = None
     if text is not None:
         config = yield from with_library(partial(read_config, text), files.report)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import islice
 
 from personae.package.report import Report
+
+MAX_CHECKED = 1000
+"""Macros of one prompt that are looked at."""
 
 INSTRUCTIONS = "%%CHARACTER_INSTRUCTIONS%%"
 _PLAIN = {"CONTEXT", "HISTORY", "CHARACTER_NAME", "CHARACTER_INSTRUCTIONS"}
@@ -33,7 +37,7 @@ def check_macros(
 
     ``fields``: the tool's parameters; ``stores``: what ``%%STORE:ref%%`` may refer to.
     """
-    for match in _MACRO.finditer(body):
+    for match in islice(_MACRO.finditer(body), MAX_CHECKED):
         reason = _reason(match[1], match[2], fields, stores)
         if reason:
             line = first_line + body.count("\n", 0, match.start())

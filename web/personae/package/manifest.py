@@ -25,6 +25,9 @@ APIS = frozenset(
 UNDECLARED_APIS = frozenset({"studio.toast", "studio.log"})
 """Open to every agent; declaring them does no harm."""
 
+MAX_TAGS = 1000
+"""Tags of one manifest."""
+
 NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 _TAG = re.compile(r"\s*\*?\s*@([A-Za-z][\w-]*)(?:[ \t]+(.*))?$")
@@ -95,7 +98,11 @@ def parse_manifest(path: str, source: str, language: Language, report: Report) -
         report.error(path, str(reason), reason.line)
         return None
     draft = _Draft(report, path)
-    for tag in _tags(block):
+    tags = _tags(block)
+    if len(tags) > MAX_TAGS:
+        report.error(path, f"the manifest has over {MAX_TAGS:,} tags", block.first_line)
+        return None
+    for tag in tags:
         reader = _READERS.get(tag.name)
         if reader:
             reader(draft, tag)

@@ -29,6 +29,7 @@ DEFAULTS: Mapping[str, Any] = {
     "shared-agents": [],
     "private-agents": [],
 }
+MAX_PROMPT_BYTES = 256 << 10
 _WIRING = {"id", "implementation", "promptFile"}
 """Keys of an entry that are no overrides."""
 

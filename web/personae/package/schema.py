@@ -248,6 +248,8 @@ def _message(error: Any) -> str:
         return f"must be {' or '.join(names)}, is {_kind(error.instance)}"
     if error.validator == "required":
         return str(error.message).replace("is a required property", "is required")
+    if error.validator == "maxItems":
+        return f"has more than {error.validator_value} items"
     if error.validator == "minLength" and error.validator_value == 1:
         return "must not be empty"
     text = str(error.message)

@@ -17,7 +17,7 @@ from personae.package.files import PackageFiles
 from personae.package.macros import check_macros, expand_instructions
 from personae.package.model import AgentProgram, SubAgent, Tool
 from personae.package.paths import UnsafeName, clean_path
-from personae.package.promptfile import Prompt, read_prompt
+from personae.package.promptfile import MAX_PROMPT_BYTES, Prompt, read_prompt
 from personae.package.steps import Steps, with_library
 
 
@@ -66,7 +66,7 @@ def _read_prompt(entry: AgentEntry, files: PackageFiles) -> Steps[tuple[str, Pro
     if path not in files.files:
         files.report.error(FILE, f"{entry.agent_id}: there is no {path}", entry.line)
         return None
-    source = yield from files.text(path)
+    source = yield from files.small_text(path, MAX_PROMPT_BYTES)
     if source is None:
         return None
     prompt = yield from with_library(
