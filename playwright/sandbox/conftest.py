@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
+import json
 import shutil
 import subprocess
 import threading
@@ -96,21 +96,6 @@ def origin(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    return {
-        **browser_type_launch_args,
-        **({"executable_path": chromium} if chromium else {}),
-        "args": [
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--disable-component-update",
-        ],
-    }
-
-
-@pytest.fixture(scope="session")
 def sandbox_page(browser: Any, origin: str) -> Iterator[Page]:
     page = browser.new_page()
     page.goto(origin)
@@ -123,9 +108,9 @@ def drive(sandbox_page: Page) -> Drive:
     """Calls the driver in the page: ``drive("call", {...}) -> {...}``."""
 
     def run(name: str, value: dict[str, Any]) -> dict[str, Any]:
-        result: dict[str, Any] = sandbox_page.evaluate(
-            "([name, value]) => drive(name, value)", [name, value]
-        )
+        expression = "([name, text]) => drive(name, text)"
+        text = sandbox_page.evaluate(expression, [name, json.dumps(value)])
+        result: dict[str, Any] = json.loads(text)
         return result
 
     return run

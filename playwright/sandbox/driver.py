@@ -90,13 +90,14 @@ async def call(text: str) -> str:
     spec = json.loads(text)
     bridge.notices.clear()
     process = processes[spec["id"]]
-    context = {"invokedBy": "model", "agentId": spec["id"], "config": {}, "conversationLength": 0}
+    if "store" in spec:
+        stores[spec["id"]] = StoreText(0, json.dumps(spec["store"]))
     try:
         outcome = await process.call(
             spec["function"],
             spec.get("arguments", []),
             verbatim=spec.get("verbatim", False),
-            context=context,
+            context=spec.get("context", {}),
             store=stores[spec["id"]],
             deadline=spec.get("deadline"),
         )

@@ -7,7 +7,9 @@ that is no JSON, is cleaned first.
 from __future__ import annotations
 
 import json
+import marshal
 import re
+import sys
 from datetime import UTC, date, datetime
 from math import isfinite
 
@@ -25,9 +27,11 @@ class Refused(Exception):
 def to_json(value: object, name: str) -> str | None:
     """JSON text of ``value``; None where JSON has no word for it. ``name`` is for errors."""
     try:
+        # The encoder ends the whole interpreter on what is too deep for its stack; this does not.
+        marshal.dumps(value)
         text = _encode(value)
-    except (TypeError, ValueError, RecursionError):
-        value = _clean(value, [name], [])
+    except (TypeError, ValueError):
+        value = _cleaned(value, name)
         if value is _DROPPED:
             return None
         text = _encode(value)
@@ -51,6 +55,15 @@ def _check_depth(value: object, name: str) -> None:
             for item in (container.values() if isinstance(container, dict) else container)
             if isinstance(item, _CONTAINERS)
         ]
+
+
+def _cleaned(value: object, name: str) -> object:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + 4 * MAX_DEPTH)
+    try:
+        return _clean(value, [name], [])
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _clean(value: object, path: list[str], above: list[object]) -> object:
