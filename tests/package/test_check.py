@@ -71,6 +71,10 @@ def test_paths_that_cannot_be_read(tmp_path: Path):
     [problem] = check_path(tmp_path / "gone.zip")
     assert problem.severity == "error"
     assert "No such file" in problem.message
+    (tmp_path / "page.zip").write_bytes(b"<!doctype html>")
+    [page] = check_path(tmp_path / "page.zip")
+    assert (page.file, page.line) == ("page.zip", None)
+    assert "web page" in page.message
     (tmp_path / "empty").mkdir()
     assert "no files" in check_path(tmp_path / "empty")[0].message
 

@@ -6,6 +6,7 @@ Made of what the player itself does: loading, and the registration of tools and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from personae.errors import PackageError
@@ -24,7 +25,8 @@ def check_path(path: Path) -> list[Problem]:
         check_source(source, report)
         if not isinstance(source, Mapping):
             _warn_of_typescript(source, report)
-    return report.problems
+    # What concerns the archive as a whole bears the archive's name.
+    return [one if one.file else replace(one, file=path.name) for one in report.problems]
 
 
 def check_source(source: bytes | Mapping[str, bytes], report: Report) -> Package | None:
