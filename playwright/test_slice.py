@@ -11,7 +11,17 @@ from app_page import READY, AppPage
 from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import Pause, Stall, calls, chunk, error, event, says, stream
+from tests.provider.turns import (
+    Pause,
+    Stall,
+    calls,
+    chunk,
+    error,
+    event,
+    reply_json,
+    says,
+    stream,
+)
 
 NAME = "Wren Tallow"
 
@@ -136,6 +146,39 @@ def test_provider_quirks_still_reach_the_agent(
     provider.script(stream(*QUIRKS[quirk]), says("Done."))
     app.say("Roll").answered("Done.")
     assert provider.last_messages()[-1]["content"].startswith("1d20:")
+
+
+def test_bad_arguments_are_answered_and_reach_no_agent(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app.open(f"?loadCharacter={link}").talks_to(NAME).use_provider(provider.base_url)
+    provider.script(
+        calls(("roll_dice", {"sides": "many"}), ("juggle", {})), says("I will try again.")
+    )
+    app.say("Roll").answered("I will try again.")
+    wrong, unknown = (message["content"] for message in provider.last_messages()[-2:])
+    assert "sides" in wrong
+    assert "integer" in wrong
+    assert "juggle" in unknown
+    expect(app.by("audit-entry")).to_have_count(0)
+
+
+def test_a_prompt_file_agent_plays(app: AppPage, provider: ModelProvider, tmp_path: Path) -> None:
+    path = tmp_path / "scholar.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", '{"name": "Scholar", "agents": ["lore.subagent.md"]}')
+        archive.writestr("instructions.txt", "Be learned.")
+        prompt = "---\nname: lore\ndescription: Knows the lore.\n---\nAnswer from %%ARG:question%%"
+        archive.writestr("agents/lore.subagent.md", prompt)
+    app.open().open_file(path).talks_to("Scholar").use_provider(provider.base_url)
+    provider.script(
+        calls(("lore", {"question": "Who?"})), reply_json("The heron."), says("It was the heron.")
+    )
+    app.say("Who was it?").answered("It was the heron.")
+    inner = provider.chats[1].body
+    assert inner["messages"][0]["content"] == "Answer from Who?"
+    assert provider.last_messages()[-1]["content"] == "The heron."
 
 
 def test_stop_keeps_what_was_streamed(

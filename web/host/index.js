@@ -2,7 +2,7 @@
 // JavaScript. The interpreter module registers it before any Python runs.
 import { assets, root } from "./assets.js";
 import { openStorage } from "./storage.js";
-import { tryLock, waitForLock } from "./locks.js";
+import { tryLock } from "./locks.js";
 import { hear } from "./ports.js";
 
 /** Imports a built piece that most sessions do not need at once, e.g. "render". */
@@ -10,7 +10,7 @@ function load(piece) {
   return import(assets[piece]);
 }
 
-export const host = { assets, root, load, openStorage, tryLock, waitForLock, hear };
+export const host = { assets, root, load, openStorage, tryLock, hear };
 
 /** The interpreter module looks here: it is loaded by URL and cannot be handed arguments. */
 globalThis[Symbol.for("personae.host")] = host;

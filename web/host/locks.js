@@ -6,19 +6,10 @@
  * tab has it. Without Web Locks (plain http on a LAN) there is nothing to ask: always granted.
  */
 export function tryLock(name) {
-  return request(name, { ifAvailable: true });
-}
-
-/** Waits until the lock is free. Rejects with AbortError when the signal aborts. */
-export function waitForLock(name, signal) {
-  return request(name, { signal });
-}
-
-function request(name, options) {
   if (!navigator.locks) return Promise.resolve(() => {});
   return new Promise((resolve, reject) => {
     navigator.locks
-      .request(name, options, (lock) => {
+      .request(name, { ifAvailable: true }, (lock) => {
         if (!lock) return resolve(null);
         return new Promise((release) => resolve(release));
       })

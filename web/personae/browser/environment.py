@@ -10,6 +10,7 @@ import personae_host
 from pyodide.ffi import JsException
 
 from personae.browser.clock import BrowserClock
+from personae.browser.libraries import install
 from personae.browser.locks import try_lock
 from personae.browser.memory import MemoryStorage
 from personae.browser.packages import PackageFetcher
@@ -58,6 +59,7 @@ async def browser_environment(
         notifier=notifier,
         fetch_package=PackageFetcher(proxy=bool(host["proxy"])),
         lock=try_lock,
+        install=install,
         web_reader=read_page if host["reader"] else None,
     )
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-import js
 import personae_host
 
 
@@ -23,13 +21,3 @@ async def try_lock(name: str) -> Lease | None:
     """The lock when it is free, else None."""
     release = await personae_host.tryLock(name)
     return Lease(release) if release else None
-
-
-async def wait_for_lock(name: str) -> Lease:
-    """Waits until the lock is free; cancelling the task gives the wait up."""
-    abort = js.AbortController.new()
-    try:
-        return Lease(await personae_host.waitForLock(name, abort.signal))
-    except asyncio.CancelledError:
-        abort.abort()
-        raise

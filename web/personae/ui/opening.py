@@ -33,7 +33,9 @@ class Opening:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self.library = Library(app.environment.storage, app.environment.clock)
+        self.library = Library(
+            app.environment.storage, app.environment.clock, app.environment.install
+        )
         self.start = StartScreen(app.host, app.environment.clock.now)
         self._listeners = Listeners()
         self._link = ""
