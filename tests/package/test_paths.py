@@ -23,7 +23,9 @@ def test_clean_paths(name: str, clean: str):
     assert clean_path(name) == clean
 
 
-@pytest.mark.parametrize("name", ["", ".", "/", "..", "a/..", "..\\a", "\\a", "Z:", "a\x7f", "a\0"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "/", "..", "a/..", "..\\a", "\\a", "Z:", "./Z:", "a\x7f", "a\0"]
+)
 def test_refused_paths(name: str):
     with pytest.raises(UnsafeName):
         clean_path(name)

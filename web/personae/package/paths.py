@@ -26,13 +26,13 @@ def clean_path(name: str) -> str:
         raise UnsafeName("the name holds a control character")
     if path.startswith("/"):
         raise UnsafeName("the path is absolute; paths are relative to the package")
-    if _DRIVE.match(path):
-        raise UnsafeName("the path names a drive; paths are relative to the package")
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise UnsafeName("the path leaves the package with '..'")
     if not parts:
         raise UnsafeName("the path is empty")
+    if _DRIVE.match(parts[0]):
+        raise UnsafeName("the path names a drive; paths are relative to the package")
     return _composed("/".join(parts))
 
 
