@@ -168,6 +168,24 @@ def test_interleaved_calls() -> None:
     assert [made.arguments for made in reply.tool_calls] == ['{"a":1}', '{"b":2}']
 
 
+def test_interleaved_calls_without_an_index_go_by_their_ids() -> None:
+    reply = assemble(
+        call('{"a"', id="a", name="one"),
+        call('{"b"', id="b", name="two"),
+        call(":1}", id="a"),
+        call(":2}", id="b"),
+        STOP,
+    )
+    assert [made.arguments for made in reply.tool_calls] == ['{"a":1}', '{"b":2}']
+
+
+def test_a_made_up_id_leaves_later_ids_of_the_provider_alone() -> None:
+    reply = assemble(
+        call("{}", index=0, name="roll"), call("{}", index=1, id="call00001", name="roll"), STOP
+    )
+    assert [made.id for made in reply.tool_calls] == ["call00002", "call00001"]
+
+
 @pytest.mark.parametrize("finish", ["length", "content_filter", None])
 def test_a_call_that_was_cut_is_never_run(finish: str | None) -> None:
     reply = assemble(
@@ -309,6 +327,15 @@ def test_reasoning_is_shown_once_and_sent_back_as_it_came(
 def test_reasoning_is_no_history_outside_a_tool_round() -> None:
     reply = assemble(chunk({"reasoning_content": "hm"}), chunk({"content": "Hi"}), STOP)
     assert reply.message() == {"role": "assistant", "content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [{"reasoning": "hm"}, {"content": [{"type": "thinking", "thinking": "hm"}]}],
+)
+def test_a_closing_think_tag_is_text_when_reasoning_came_apart(thought: dict[str, Any]) -> None:
+    reply = assemble(chunk(thought), chunk({"content": "a</think>b"}), STOP)
+    assert (reply.text, reply.reasoning) == ("a</think>b", "hm")
 
 
 def test_think_tags_in_the_text() -> None:

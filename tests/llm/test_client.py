@@ -262,8 +262,8 @@ async def test_a_stream_in_answer_to_a_request_for_json() -> None:
 
 async def test_a_byte_order_mark_cut_from_the_first_line() -> None:
     data = b"\xef\xbb\xbf" + sse(chunk({"content": "Hi"}), chunk(finish="stop"))
-    events = await collect(make(FakeResponse([data[at : at + 1] for at in range(len(data))])))
-    assert events[0] == TextDelta("Hi")
+    for pieces in ([data[at : at + 1] for at in range(len(data))], [data[:1], data[1:]]):
+        assert (await collect(make(FakeResponse(pieces))))[0] == TextDelta("Hi")
 
 
 async def test_a_last_event_without_its_blank_line_counts() -> None:
@@ -284,6 +284,8 @@ async def test_a_stream_cut_inside_an_event_is_an_error_unless_the_reply_was_fin
     ("answer", "code", "words"),
     [
         (refused(401, f"Wrong key {KEY}"), "model_unauthorized", r"HTTP 401.*Wrong key \[hidden\]"),
+        (refused(401, "The model m does not exist for you"), "model_unauthorized", "HTTP 401"),
+        (refused(429, "too many tokens per minute"), "model_rate_limited", "Wait a moment"),
         (refused(403, "Not your region"), "model_unauthorized", "HTTP 403.*Not your region"),
         (refused(400, "API key not valid"), "model_unauthorized", "Check the key"),
         (refused(402, "pay"), "model_quota", "credit"),
