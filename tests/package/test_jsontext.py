@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.package.jsontext import JsonFault, locate, locate_children, parse, place
 
@@ -71,6 +71,7 @@ def members(value: Any) -> list[tuple[tuple[str | int, ...], Any]]:
 
 
 @given(VALUES, st.sampled_from([None, 1]))
+@settings(deadline=None)
 def test_every_value_is_located(value: Any, indent: int | None):
     text = " " + json.dumps(value, indent=indent)
     for path, inner in members(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from package_support import only_problem, package, warnings_of, with_files
 from personae.errors import PackageError
@@ -86,6 +86,7 @@ def test_a_mapped_file_that_is_missing_is_named():
 
 
 @given(st.dictionaries(st.sampled_from([*DEFAULTS, "x"]), st.text("ab./\\:", max_size=6)))
+@settings(deadline=None)
 def test_any_mapping_loads_or_is_refused(mappings: dict[str, str]):
     try:
         loaded = load_package(mapped(mappings))

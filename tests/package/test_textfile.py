@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.package import textfile
 from personae.package.steps import run
@@ -27,6 +27,7 @@ def test_what_is_no_text():
 
 
 @given(st.binary(max_size=40), st.integers(1, 5))
+@settings(deadline=None)
 def test_pieces_decode_like_the_whole(data: bytes, piece: int):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textfile, "_PIECE", piece)
