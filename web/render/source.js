@@ -31,6 +31,12 @@ export function mendInline(source) {
   return open ? `${text.trimEnd()}**` : text;
 }
 
+/** Whether nothing that follows can still belong to this block. */
+export function isClosed(token, blankFollows) {
+  if (token.type === "heading" || token.type === "hr") return true;
+  return token.type === "paragraph" && blankFollows;
+}
+
 /** Where an endless paragraph may be cut: after a sentence or a line; 0 when it is short. */
 export function splitLong(source) {
   if (source.length < LONG) return 0;

@@ -3,7 +3,7 @@
 // a piece does not grow with the message. A step takes at most SLICE characters.
 import { codeFigure } from "./code.js";
 import { lex, toFragment } from "./markup.js";
-import { closingFence, couldCloseFence, mendInline, openingFence, splitLong } from "./source.js";
+import { closingFence, couldCloseFence, isClosed, mendInline, openingFence, splitLong } from "./source.js";
 
 const SLICE = 12_000;
 // After rendering the open block for t ms, it rests for REST * t ms: its share of the time is
@@ -113,7 +113,8 @@ export class MarkdownStream {
     const tokens = whole ? lex(whole, this.links) : [];
     let solid = tokens.length;
     while (solid > 0 && tokens[solid - 1].type === "space") solid -= 1;
-    const finished = last ? tokens.length : Math.max(0, solid - 1);
+    const ended = solid > 0 && isClosed(tokens[solid - 1], solid < tokens.length);
+    const finished = last || ended ? tokens.length : Math.max(0, solid - 1);
     const fenceAt = tokens.findIndex((token, at) => at > 0 && openingFence(token.raw));
     if (finished > 0 || fenceAt > 0) {
       const count = fenceAt > 0 ? fenceAt : finished;

@@ -93,11 +93,7 @@ class App:
         on("action", "close-dialog", lambda element, _: element.closest("dialog").close())
         on("action", "copy-code", self._copy_code)
         on("action", "load-image", lambda element, _: markdown.module().loadImage(element))
-        on(
-            "input",
-            "conversation-search",
-            lambda *_: self.page.sidebar.draw(self.environment.clock.now()),
-        )
+        on("input", "conversation-search", lambda *_: self.chat.search())
 
     def _notify(self, kind: str, message: str) -> None:
         if kind == "storage":

@@ -9,6 +9,7 @@ from typing import Any
 from personae.errors import PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
+from personae.ui.content_search import ContentSearch
 from personae.ui.dom import by_id, show
 from personae.ui.notices import announce
 from personae.ui.page import Page
@@ -20,12 +21,16 @@ READ_ONLY = "This conversation is open in another tab. Close it there to go on h
 
 ANSWERING = ("waiting", "streaming", "tools", "retrying")
 
+SEARCH_PAUSE = 250
+"""Milliseconds without typing before what was said is searched."""
+
 
 class Chat:
     """Owns the player. Opening another character disposes of the one before."""
 
     def __init__(self, environment: Environment, page: Page) -> None:
         self._environment, self._page = environment, page
+        self._search = ContentSearch(environment.storage)
         self.player: Any = None
         self.character_id = ""
         self._unsubscribe: list[Callable[[], None]] = []
@@ -151,6 +156,20 @@ class Chat:
         await self.player.load_conversation(conversation_id)
         self._page.shell.set_view("chat")
         self._page.composer.focus()
+
+    async def search(self) -> None:
+        """Shows the conversations that hold the query: titles at once, then what was said."""
+        sidebar, now = self._page.sidebar, self._environment.clock.now
+        query = sidebar.query
+        sidebar.set_said(())
+        sidebar.draw(now())
+        await self._environment.clock.sleep(SEARCH_PAUSE)
+        if not query or query != sidebar.query:
+            return
+        said = await self._search.find(sidebar.conversations, query)
+        if query == sidebar.query:
+            sidebar.set_said(said)
+            sidebar.draw(now())
 
     # What the player tells
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from personae.ui import formats
@@ -19,6 +20,8 @@ class Sidebar:
         self._row: Any = None
         self._conversations: list[dict[str, Any]] = []
         self._current: str | None = None
+        self._said: Collection[str] = ()
+        """Ids of the conversations in which the query was said."""
         self._drawn: Any = None
 
     def set_character(self, name: str, note: str) -> None:
@@ -42,9 +45,20 @@ class Sidebar:
         show(by_id("search-field"), len(conversations) >= SEARCH_FROM)
         self.draw(now)
 
+    @property
+    def query(self) -> str:
+        return str(self._search.value).strip()
+
+    @property
+    def conversations(self) -> list[dict[str, Any]]:
+        return self._conversations
+
+    def set_said(self, said: Collection[str]) -> None:
+        self._said = said
+
     def draw(self, now: int) -> None:
         """Draws what matches the search field, unless it is what is drawn already."""
-        shown = matching_conversations(self._conversations, str(self._search.value))
+        shown = matching_conversations(self._conversations, self.query, self._said)
         key = (
             self._current,
             [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from personae.conversation.entries import Entry
-from personae.ui.dom import clone, mark, missing, part
+from personae.ui.dom import Listeners, by_id, clone, mark, missing, part
 from personae.ui.files import copy_text
 from personae.ui.menu import Item
 from personae.ui.undo import undoable
@@ -28,6 +28,8 @@ class Editing:
         on("action", "cancel-edit", lambda element, _: self._close_editor(element))
         on("action", "save-and-resend", lambda element, _: self._resend(element))
         on("submit", "save-edit", lambda element, _: self._save(element))
+        self._listeners = Listeners()
+        self._listeners.on(by_id("feed"), "keydown", self._key)
 
     def _entry(self, entry_id: str) -> Entry | None:
         entries: list[Entry] = self._app.chat.player.entries
@@ -99,10 +101,10 @@ class Editing:
         """``work`` gets the player; ``answers``: it brings a response."""
         if not self._free():
             return
-        player = self._app.chat.player
-        change = undoable(player, self._app.page.toasts, said, work(player))
+        chat, player = self._app.chat, self._app.chat.player
+        change = undoable(player, self._app.page.toasts, said, work(player), chat.refresh_list)
         if answers:
-            self._app.chat.respond(change)
+            chat.respond(change)
         else:
             self._app.page.tasks.start(change)
 
@@ -164,6 +166,18 @@ class Editing:
             return False
         self.edit(own.id)
         return True
+
+    def _key(self, event: Any) -> None:
+        """Escape leaves the editor; Ctrl+Enter does what its main button does."""
+        editor = event.target.closest(".editor")
+        if missing(editor) or event.isComposing:
+            return
+        if event.key == "Escape":
+            event.preventDefault()
+            self._close_editor(editor)
+        elif event.key == "Enter" and (event.ctrlKey or event.metaKey):
+            event.preventDefault()
+            editor.querySelector(".button-primary").click()
 
     def _close_editor(self, element: Any) -> str:
         """Takes the editor away; returns its text."""

@@ -56,6 +56,7 @@ class MessageView:
         self.element = clone("message")
         self._character = character
         self._prose: Prose | None = None
+        self._thoughts: Any = None
         self._reasoning = ""
         self._chips: dict[str, tuple[Any, str]] = {}
         self._typing: Any = None
@@ -101,9 +102,10 @@ class MessageView:
         ):
             mark(element, name, on)
         speaker = "You" if entry.role == "user" else self._character
-        fill(element, speaker=speaker, facts=describe(entry))
-        show(part(element, "stopped"), entry.stopped)
-        show(part(element, "rejected"), entry.rejected)
+        fill(element, speaker=speaker)
+        part(element, "facts").dataset.facts = describe(entry)
+        _set_mark(part(element, "stopped"), "Stopped", entry.stopped)
+        _set_mark(part(element, "rejected"), "Rejected", entry.rejected)
         show(part(element, "foot"), not row.bare)
 
     def _update_body(self, entry: Entry, streaming: bool) -> None:
@@ -127,10 +129,12 @@ class MessageView:
             self._typing = None
 
     def _update_reasoning(self, entry: Entry, streaming: bool) -> None:
-        show(part(self.element, "reasoning"), True)
+        if self._thoughts is None:
+            self._thoughts = clone("reasoning")
+            self.element.insertBefore(self._thoughts, self._body)
         label = "Thinking…" if streaming and not entry.content else "Thoughts"
-        fill(self.element, reasoning_label=label)
-        text, target = entry.reasoning or "", part(self.element, "reasoning-text")
+        fill(self._thoughts, reasoning_label=label)
+        text, target = entry.reasoning or "", part(self._thoughts, "reasoning-text")
         if text.startswith(self._reasoning):
             target.append(text[len(self._reasoning) :])
         else:
@@ -155,6 +159,11 @@ class MessageView:
     def close(self) -> None:
         if self._prose is not None:
             self._prose.close()
+
+
+def _set_mark(element: Any, text: str, on: bool) -> None:
+    element.textContent = text if on else ""
+    show(element, on)
 
 
 def _call_state(result: Entry | None, streaming: bool) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 Command = dict[str, str]
 
 
-def matching_conversations(conversations: list[dict[str, Any]], query: str) -> list[dict[str, Any]]:
-    """Newest first; those whose title holds every word of ``query``."""
+def matching_conversations(
+    conversations: list[dict[str, Any]], query: str, said: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Newest first; those whose title holds every word of ``query``, or whose id is in ``said``."""
     words = query.casefold().split()
     found = [
         item
         for item in conversations
-        if all(word in str(item.get("title") or "").casefold() for word in words)
+        if item["id"] in said
+        or all(word in str(item.get("title") or "").casefold() for word in words)
     ]
     return sorted(found, key=lambda item: -int(item.get("updatedAt") or 0))
 

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from personae.player.saver import Saver
 from personae.ports import Delete, Key, Put, Storage
 from personae.ui.providers import REHEARSAL
 
@@ -115,14 +116,22 @@ async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
     records = {record.key[0]: str(record.value) for record in await storage.read("settings")}
     settings = from_record(records.get("app", "{}"))
-    return replace(settings, api_key=json.loads(records.get(KEY_RECORD[0], '""')))
+    return replace(settings, api_key=_key_from_record(records.get(str(KEY_RECORD[0]), '""')))
 
 
-async def save(storage: Storage, settings: Settings) -> None:
-    """Stores the settings; the key only when the user keeps it on this device."""
+def _key_from_record(text: str) -> str:
+    try:
+        key = json.loads(text)
+    except ValueError:
+        return ""
+    return key if isinstance(key, str) else ""
+
+
+async def save(saver: Saver, settings: Settings) -> None:
+    """Stores the settings, or keeps them for later; the key only when the user wants it kept."""
     record = asdict(settings)
     key = record.pop("api_key")
-    await storage.commit(
+    await saver.write(
         [
             Put("settings", ("app",), json.dumps(record)),
             Put("settings", KEY_RECORD, json.dumps(key))

@@ -67,15 +67,21 @@ class StartScreen:
 
     def show_problems(self, error: PackageError | None) -> None:
         """Lists everything that is wrong with a package; None takes it away."""
-        box = part(self._box, "problems")
-        show(box, error is not None)
+        place = part(self._box, "problems-place")
+        place.replaceChildren()
         if error is None:
             return
         lines = problem_lines(error)
-        lead = "The author of the package can mend these:" if lines else error.message
-        title = "This package cannot be played." if lines else "The character could not be opened."
-        fill(box, problems_title=title, problems_lead=lead)
-        part(box, "problem-list").replaceChildren(*[_problem(*line) for line in lines])
+        box = clone("problems")
+        fill(
+            box,
+            title="This package cannot be played."
+            if lines
+            else "The character could not be opened.",
+            lead="The author of the package can mend these:" if lines else error.message,
+        )
+        part(box, "list").replaceChildren(*[_problem(*line) for line in lines])
+        place.appendChild(box)
         box.scrollIntoView(block="center")
 
 

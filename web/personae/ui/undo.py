@@ -12,7 +12,11 @@ from personae.ui.notices import Toasts
 SECONDS = 10
 
 
-async def undoable(player: Any, toasts: Toasts, said: str, work: Any) -> Any:
+Restored = Callable[[], Any]
+"""Awaited when something was brought back."""
+
+
+async def undoable(player: Any, toasts: Toasts, said: str, work: Any, restored: Restored) -> Any:
     """Awaits ``work``, which changes the open conversation, and offers to take it back.
 
     Undo puts a copy of the conversation as it was, agents' stores included, in its place.
@@ -22,9 +26,10 @@ async def undoable(player: Any, toasts: Toasts, said: str, work: Any) -> Any:
 
     async def restore() -> None:
         player.stop()
-        restored = await player.import_conversation(before)
-        await player.load_conversation(restored)
+        copy = await player.import_conversation(before)
+        await player.load_conversation(copy)
         await _delete_when_free(player, changed)
+        await restored()
 
     # Shown at once: a new response may take long, and may be what is not wanted.
     toasts.show(said, action="Undo", work=restore, seconds=SECONDS)
@@ -45,17 +50,17 @@ async def _delete_when_free(player: Any, conversation_id: str) -> None:
 
 
 async def delete_conversation(
-    player: Any, toasts: Toasts, conversation_id: str, restored_one: Callable[[], Any]
+    player: Any, toasts: Toasts, conversation_id: str, restored: Restored
 ) -> None:
-    """Deletes a conversation and offers to bring it back; ``restored_one`` hears when it is."""
+    """Deletes a conversation and offers to bring it back."""
     before = await player.export_conversation(conversation_id)
     was_open = player.conversation_id == conversation_id
     await player.delete_conversation(conversation_id)
 
     async def restore() -> None:
-        restored = await player.import_conversation(before)
+        copy = await player.import_conversation(before)
         if was_open:
-            await player.load_conversation(restored)
-        await restored_one()
+            await player.load_conversation(copy)
+        await restored()
 
     toasts.show("The conversation was deleted.", action="Undo", work=restore, seconds=SECONDS)

@@ -1,0 +1,261 @@
+"""The conversation in daily use: streaming, actions on messages, undo, the keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_page import READY, AppPage
+from playwright.sync_api import Locator, Page, expect
+
+from tests.provider.server import ModelProvider
+from tests.provider.turns import Pause, Stall, calls, chunk, says, stream
+
+NAME = "Wren Tallow"
+
+
+@pytest.fixture
+def app(page: Page, player_url: str, provider: ModelProvider, sample_zip: Path) -> AppPage:
+    link = provider.serve("/wren.zip", sample_zip.read_bytes())
+    app = AppPage(page, player_url).open(f"?loadCharacter={link}").talks_to(NAME)
+    return app.use_provider(provider.base_url)
+
+
+def menu(app: AppPage, message: Locator, item: str) -> None:
+    message.hover()
+    message.get_by_label("More for this message").click()
+    app.page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+MARKDOWN = """# A heading
+
+Some *prose* with `code` and a [link](https://example.org/page).
+
+1. one
+2. two
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+print("hello")
+```
+
+The end."""
+
+
+def test_markdown_streams_into_finished_blocks(app: AppPage, provider: ModelProvider) -> None:
+    pieces = [chunk({"content": MARKDOWN[at : at + 7]}) for at in range(0, len(MARKDOWN), 7)]
+    provider.script(stream(*pieces, chunk({}, "stop")))
+    app.say("Go").answered("The end.")
+    body = app.messages().last.locator(".prose")
+    assert body.locator("h1").inner_text() == "A heading"
+    assert body.locator("ol > li").all_inner_texts() == ["one", "two"]
+    assert body.locator("tbody td").all_inner_texts() == ["1", "2"]
+    assert body.locator("pre code").inner_text().strip() == 'print("hello")'
+    link = body.get_by_role("link", name="link")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    expect(body.locator(".hljs-string")).to_have_text('"hello"')
+
+
+def test_finished_blocks_are_not_drawn_again(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(
+        stream(
+            chunk({"content": "First paragraph.\n\nSecond "}), Pause(0.3),
+            chunk({"content": "grows.\n\nThird."}), Stall(),
+        )
+    )  # fmt: skip
+    app.say("Go")
+    first = app.messages().last.locator(".prose > p").first
+    expect(first).to_have_text("First paragraph.", timeout=READY)
+    first.evaluate("node => node.marker = true")
+    expect(app.messages().last).to_contain_text("Third.", timeout=READY)
+    assert first.evaluate("node => node.marker") is True
+
+
+def test_a_code_block_is_copied(app: AppPage, provider: ModelProvider) -> None:
+    app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    provider.script(says("```js\nlet a = 1;\nlet b = 2;\n```"))
+    app.say("Code").answered("let b")
+    app.messages().last.get_by_label("Copy the code").click()
+    expect(app.messages().last.locator(".code-copy")).to_have_class("small-button code-copy done")
+    assert app.page.evaluate("navigator.clipboard.readText()") == "let a = 1;\nlet b = 2;\n"
+
+
+def test_reasoning_is_folded(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("Here is why.", reasoning="I weigh the roads."))
+    app.say("Why?").answered("Here is why.")
+    thoughts = app.messages().last.locator(".reasoning")
+    expect(thoughts.locator(".reasoning-text")).to_be_hidden()
+    thoughts.locator("summary").click()
+    expect(thoughts.locator(".reasoning-text")).to_have_text("I weigh the roads.")
+
+
+def test_a_tool_call_is_a_chip_that_opens(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(calls(("roll_dice", {"sides": 6}), ids=["c1"]), says("Done."))
+    app.say("Roll").answered("Done.")
+    chip = app.by("tool-call")
+    expect(chip).to_have_attribute("data-state", "done")
+    chip.locator("summary").click()
+    expect(chip).to_contain_text('"sides": 6')
+    expect(chip).to_contain_text("1d6:")
+
+
+def test_edit_and_resend_replaces_what_followed(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("First answer."), says("Second answer."))
+    app.say("One").answered("First answer.")
+    message = app.messages("user").last
+    message.hover()
+    message.get_by_label("Edit", exact=True).click()
+    app.page.get_by_label("Edit the message").fill("Two")
+    app.page.get_by_role("button", name="Save and resend").click()
+    app.answered("Second answer.")
+    expect(app.messages("user")).to_have_count(1)
+    assert provider.last_messages()[-1]["content"] == "Two"
+    app.page.get_by_role("button", name="Undo").click()
+    expect(app.messages().last).to_contain_text("First answer.", timeout=READY)
+    expect(app.messages("user").last).to_contain_text("One")
+
+
+def test_an_answer_is_edited_in_place(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("I am a wolf."), says("Yes."))
+    app.say("What?").answered("I am a wolf.")
+    message = app.messages().last
+    message.get_by_label("Edit", exact=True).click()
+    app.page.get_by_label("Edit the message").fill("I am a **fox**.")
+    app.page.get_by_role("button", name="Save", exact=True).click()
+    expect(message.locator("strong")).to_have_text("fox")
+    app.say("Sure?").answered("Yes.")
+    assert "I am a **fox**." in [item["content"] for item in provider.last_messages()]
+
+
+def test_regenerate_and_continue(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("One."), says("Another."), says("More."))
+    app.say("Say").answered("One.")
+    app.messages().last.get_by_label("Regenerate").click()
+    app.answered("Another.")
+    expect(app.messages()).to_have_count(1)
+    menu(app, app.messages().last, "Continue")
+    app.answered("More.")
+    expect(app.messages("user")).to_have_count(1)
+
+
+def test_delete_truncate_and_clear_can_be_undone(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("A1."), says("A2."))
+    app.say("Q1").answered("A1.").say("Q2").answered("A2.")
+    undo = app.page.get_by_role("button", name="Undo")
+    menu(app, app.messages("user").last, "Delete")
+    expect(app.messages("user")).to_have_count(1)
+    undo.last.click()
+    expect(app.messages("user")).to_have_count(2)
+    menu(app, app.messages("user").first, "Remove everything after")
+    expect(app.messages()).to_have_count(0)
+    undo.last.click()
+    expect(app.messages()).to_have_count(2)
+    app.page.locator("[data-action=chat-menu]").click()
+    app.page.get_by_role("menuitem", name="Clear").click()
+    expect(app.messages("user")).to_have_count(0)
+    undo.last.click()
+    expect(app.messages("user")).to_have_count(2)
+    expect(app.by("conversation-list").locator(".conversation")).to_have_count(1, timeout=READY)
+
+
+def test_a_rejected_answer_is_struck_out_and_not_sent(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(says("Out of character."), says("Better."))
+    app.say("Hello").answered("Out of character.")
+    menu(app, app.messages().last, "Mark as unacceptable")
+    expect(app.messages().last).to_contain_text("Rejected")
+    app.say("Again").answered("Better.")
+    assert "Out of character." not in str(provider.last_messages())
+
+
+def test_a_fork_is_a_conversation_of_its_own(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("A1."), says("A2."))
+    app.say("Q1").answered("A1.").say("Q2").answered("A2.")
+    menu(app, app.messages().first, "Fork from here")
+    expect(app.messages("user")).to_have_count(1)
+    expect(app.by("conversation-list").locator(".conversation")).to_have_count(2)
+
+
+def test_enter_sends_but_not_while_composing(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("はい。"))
+    box = app.by("composer")
+    box.fill("こんにちは")
+    box.dispatch_event("compositionstart")
+    box.press("Enter")
+    box.dispatch_event("compositionend")
+    expect(app.messages("user")).to_have_count(0)
+    assert box.input_value().startswith("こんにちは")
+    box.fill("first")
+    box.press("Shift+Enter")
+    box.press_sequentially("second")
+    box.press("Enter")
+    app.answered("はい。")
+    assert app.messages("user").last.locator(".prose").inner_text() == "first\nsecond"
+
+
+def test_escape_stops_and_marks_the_answer(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(stream(chunk({"content": "Half"}), Stall()))
+    app.say("Go")
+    expect(app.messages().last).to_contain_text("Half", timeout=READY)
+    app.page.keyboard.press("Escape")
+    expect(app.messages().last).to_contain_text("Stopped")
+
+
+def test_the_keyboard_walks_through_messages_and_acts(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(says("A1."))
+    app.say("Q1").answered("A1.")
+    app.page.keyboard.press("Alt+ArrowUp")
+    expect(app.messages().last).to_be_focused()
+    app.page.keyboard.press("Alt+ArrowUp")
+    expect(app.messages("user").last).to_be_focused()
+    app.page.keyboard.press("e")
+    editor = app.page.get_by_label("Edit the message")
+    expect(editor).to_be_focused()
+    editor.press("Escape")
+    expect(editor).to_be_hidden()
+    app.page.keyboard.press("Delete")
+    expect(app.messages("user")).to_have_count(0)
+
+
+def test_the_view_follows_only_while_the_reader_is_at_the_end(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    lines = [chunk({"content": f"Line {number}.\n\n"}) for number in range(60)]
+    provider.script(stream(*lines, Pause(0.6), chunk({"content": "The last line."}), Stall()))
+    app.say("Go")
+    expect(app.messages().last).to_contain_text("Line 59.", timeout=READY)
+    scroller = app.page.locator("#transcript")
+    distance = "node => node.scrollHeight - node.scrollTop - node.clientHeight"
+    assert scroller.evaluate(distance) < 60
+    scroller.hover()
+    app.page.mouse.wheel(0, -900)
+    app.page.wait_for_timeout(150)
+    top = scroller.evaluate("node => node.scrollTop")
+    expect(app.messages().last).to_contain_text("The last line.")
+    assert abs(scroller.evaluate("node => node.scrollTop") - top) <= 1
+    app.page.locator("#jump").click()
+    app.page.wait_for_timeout(200)
+    assert scroller.evaluate(distance) < 60
+
+
+def test_commands_keep_the_text_of_a_refused_input(app: AppPage) -> None:
+    app.by("composer").press("@")
+    dialog = app.by("command-dialog")
+    expect(dialog).to_be_visible()
+    app.page.keyboard.press("Enter")
+    field = app.page.get_by_label("Text for the command")
+    field.fill("no dice at all")
+    field.press("Enter")
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    assert field.input_value() == "no dice at all"
+    field.fill("2d6")
+    field.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(app.by("audit-entry")).to_contain_text("2d6")
+    expect(app.by("toast").first).to_contain_text("2d6")
