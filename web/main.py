@@ -5,8 +5,8 @@ from personae.browser.environment import browser_environment, host_config
 from personae.ui.app import App
 from personae.ui.notifier import UiNotifier
 
-host = await host_config()  # noqa: F704, PLE1142
-environment = await browser_environment(host, notifier=UiNotifier())  # noqa: F704, PLE1142
-await App(environment, host).start()  # noqa: F704, PLE1142
+host = await host_config()  # noqa: F704
+environment = await browser_environment(host, notifier=UiNotifier())  # noqa: F704
+await App(environment, host).start()  # noqa: F704
 js.document.documentElement.dataset.started = ""
 js.dispatchEvent(js.Event.new("personae:started"))

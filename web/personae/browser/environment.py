@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 import js
 import personae_host
 from pyodide.ffi import JsException
 
+from personae.bounded import load_json
 from personae.browser.clock import BrowserClock
 from personae.browser.libraries import install
 from personae.browser.locks import try_lock
@@ -33,7 +33,7 @@ async def host_config() -> dict[str, Any]:
     """What ``config.json`` beside the page says the host offers."""
     try:
         response = await js.fetch(f"{personae_host.root}config.json")
-        return NOTHING_OFFERED | (json.loads(await response.text()) if response.ok else {})
+        return NOTHING_OFFERED | (load_json(await response.text()) if response.ok else {})
     except (JsException, ValueError):
         # An offline page or a host that answers with something else offers nothing either.
         return dict(NOTHING_OFFERED)
@@ -51,8 +51,9 @@ async def browser_environment(
 ) -> Environment:
     """The environment of a page; ``host`` is ``host_config()``'s."""
     clock = BrowserClock()
-    return Environment(
-        storage=await open_storage(storage, notifier),
+    records, fault = await open_storage(storage, notifier)
+    environment = Environment(
+        storage=records,
         transport=Routed(RehearsalTransport(clock), FetchTransport()),
         sandbox=FrameSandbox(personae_host.assets),
         clock=clock,
@@ -62,12 +63,20 @@ async def browser_environment(
         install=install,
         web_reader=read_page if host["reader"] else None,
     )
+    if fault is not None:
+        environment.saver.suspend(fault)
+    return environment
 
 
-async def open_storage(kind: StorageKind, notifier: Notifier) -> Storage:
-    """IndexedDB, or memory where asked for or where the browser refuses storage altogether."""
+async def open_storage(
+    kind: StorageKind, notifier: Notifier
+) -> tuple[Storage, StorageError | None]:
+    """IndexedDB, or memory where asked for or where the browser refuses storage altogether.
+
+    With the fault that IndexedDB has now and may get over, if any.
+    """
     if kind == "memory":
-        return MemoryStorage()
+        return MemoryStorage(), None
     storage = IndexedDBStorage(
         told=lambda event: notifier.notify(
             "storage", "A newer version of the player runs in another tab: reload this one."
@@ -76,10 +85,11 @@ async def open_storage(kind: StorageKind, notifier: Notifier) -> Storage:
     try:
         await storage.read("settings", limit=1)
     except StorageError as error:
+        if error.code != "storage_refused":
+            return storage, error
         notifier.notify("storage", error.message)
-        if error.code == "storage_refused":
-            return MemoryStorage()
-    return storage
+        return MemoryStorage(), None
+    return storage, None
 
 
 async def embedded_environment(storage: StorageKind) -> Environment:

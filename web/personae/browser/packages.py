@@ -6,13 +6,13 @@ offers one.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import js
 import personae_host
 from pyodide.ffi import JsException
 
+from personae.bounded import load_json
 from personae.browser.convert import bytes_from_js, error_message, options_to_js
 from personae.errors import PackageError
 from personae.player.environment import Progress
@@ -108,7 +108,7 @@ async def failed(url: str, response: Any) -> PackageError:
     """The error for an answer that is not a success; the proxy's own say why in JSON."""
     text = str(await response.text())
     try:
-        said = json.loads(text)["error"]
+        said = load_json(text)["error"]
         return PackageError(str(said["code"]), str(said["message"]), url=url)
     except (ValueError, KeyError, TypeError):
         pass

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import js
 import personae_host
 from pyodide.ffi import JsException
 
+from personae.bounded import load_json
 from personae.browser.convert import error_message, options_to_js
 from personae.errors import BridgeError
 
@@ -25,7 +25,7 @@ async def read_page(url: str, max_chars: int) -> dict[str, Any]:
             "web_unreachable", f"The page reader did not answer: {error_message(error)}"
         ) from error
     try:
-        answer: dict[str, Any] = json.loads(text)
+        answer: dict[str, Any] = load_json(text)
     except ValueError as error:
         raise BridgeError("web_failed", f"The page reader failed: {response.status}") from error
     if response.ok:

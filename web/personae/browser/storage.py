@@ -41,7 +41,7 @@ _REASONS = {
         "only.",
     ),
 }
-_REFUSED = frozenset({"InvalidAccessError", "NotAllowedError", "UnknownError"})
+_REFUSED = frozenset({"InvalidAccessError", "NotAllowedError"})
 
 
 class IndexedDBStorage:
@@ -87,9 +87,12 @@ def _write_to_js(write: Put | Delete) -> list[Any]:
 
 
 def _value_from_js(value: Any) -> str | bytes:
-    if isinstance(value, JsProxy):
+    """Text, bytes, or "" for what no version of the player has written: a damaged record."""
+    if isinstance(value, str | bytes):
+        return value
+    if isinstance(value, JsProxy) and value.constructor.name == "Uint8Array":
         return bytes_from_js(value)
-    return value if isinstance(value, str) else bytes(value)
+    return bytes(value) if isinstance(value, memoryview) else ""
 
 
 async def _translated(promise: Awaitable[Any]) -> Any:

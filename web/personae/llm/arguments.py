@@ -13,8 +13,8 @@ import math
 import re
 from typing import Any
 
+from personae.bounded import TooDeepError, load_json
 from personae.errors import ModelError
-from personae.llm.bounded import TooDeepError, load_json
 from personae.llm.unicode import well_formed_json
 
 _FENCE = "```"

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from personae.bounded import load_json
 from personae.llm import faults
-from personae.llm.bounded import load_json
 from personae.llm.calls import CallAssembler
 from personae.llm.reasoning import ReasoningFields
 from personae.llm.replies import (

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
+from personae.bounded import load_json
 from personae.errors import ModelError
 from personae.llm import faults
 from personae.llm.assemble import Assembler, Delta
-from personae.llm.bounded import load_json
 from personae.llm.replies import Reply
 from personae.llm.sse import SseDecoder, SseEvent
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from personae.bounded import load_json
 from personae.conversation.entries import ToolCall
-from personae.llm.bounded import load_json
 from personae.llm.unicode import well_formed
 
 

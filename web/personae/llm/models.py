@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from personae.bounded import load_json
 from personae.errors import ModelError
 from personae.llm import faults
 from personae.llm.attempt import located
-from personae.llm.bounded import load_json
 from personae.llm.endpoint import Endpoint
 from personae.llm.exchange import PATIENCE, Exchange, Silence
 from personae.llm.refusal import RefusalBody

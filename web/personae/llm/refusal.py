@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from personae.bounded import load_json
 from personae.errors import ModelError
 from personae.llm import faults
-from personae.llm.bounded import load_json
 from personae.llm.retry import retry_after
 from personae.ports import HttpResponse
 

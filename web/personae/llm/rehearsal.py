@@ -13,11 +13,11 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
+from personae.bounded import is_deep
 from personae.conversation.entries import ToolCall
 from personae.llm.replies import call_dict
 from personae.llm.tokens import estimate_prompt, estimate_tokens
 from personae.llm.unicode import well_formed
-from personae.package.jsontext import is_deep
 from personae.ports import Clock, HttpRequest, HttpResponse, ModelTransport
 
 BASE_URL = "rehearsal:"

@@ -11,13 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-MAX_DEPTH = 200
-"""Of nested arrays and objects. Python's reader has no usable limit in a browser: a text that is
-nested some thousand times ends the interpreter there instead of raising RecursionError."""
+from personae.bounded import MAX_DEPTH, is_deep
 
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_TOO_DEEP = re.compile(rf"[\[{{]{{{MAX_DEPTH + 1}}}")
-_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -71,26 +66,6 @@ def parse(text: str) -> Any:
     if rest < len(text):
         raise JsonFault("there is text after the end of the JSON value", rest)
     return value
-
-
-def is_deep(text: str) -> bool:
-    """Whether brackets outside of strings are nested more than MAX_DEPTH deep."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return False
-    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
-    for _ in range(MAX_DEPTH):
-        if _TOO_DEEP.search(brackets):
-            return True
-        fewer = brackets.replace("[]", "").replace("{}", "")
-        if fewer == brackets:
-            break
-        brackets = fewer
-    # What is left is nested deeper, or was never closed.
-    return (
-        brackets.count("[") + brackets.count("{") > MAX_DEPTH
-        or "[]" in brackets
-        or "{}" in brackets
-    )
 
 
 def place(text: str, offset: int | None) -> tuple[int | None, int | None]:

@@ -7,10 +7,10 @@ Invariant: every failure is a BridgeError, so that it reaches the agent and noth
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from personae.bounded import MAX_STORE_DEPTH, load_json
 from personae.conversation import indices
 from personae.errors import BridgeError, PersonaeError
 from personae.llm.unicode import well_formed
@@ -110,6 +110,6 @@ class StudioBridge:
 def parsed_store(text: str) -> Any:
     """A store as a JSON value. Raises BridgeError ``store_unreadable``."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return load_json(text, most=MAX_STORE_DEPTH)
+    except ValueError as error:
         raise BridgeError("store_unreadable", "The agent's stored data is damaged.") from error

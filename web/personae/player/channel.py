@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from personae.bounded import load_json
+
 
 class ProtocolViolation(Exception):
     """The worker sent something that no honest worker sends."""
@@ -127,8 +129,8 @@ class Channel:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        message = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        message = load_json(text, parse_constant=_refuse_constant)
+    except ValueError as error:
         raise ProtocolViolation("a message that is no JSON") from error
     if not isinstance(message, dict):
         raise ProtocolViolation("a message that is no object")

@@ -6,10 +6,10 @@ long as its contents are. Conversations belong to that identity.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from personae.bounded import load_json
 from personae.errors import PackageError
 from personae.package.load import load_package_async
 from personae.package.model import Package
@@ -68,7 +68,7 @@ async def _fetch_folder(url: str, environment: Environment) -> dict[str, bytes]:
 
 def _paths(url: str, listing: bytes) -> list[str]:
     try:
-        found = json.loads(listing)
+        found = load_json(listing)
     except ValueError:
         found = None
     paths = found.get("files") if isinstance(found, dict) else found

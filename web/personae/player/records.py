@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from personae.bounded import MAX_STORE_DEPTH, load_json
 from personae.conversation.codec import entry_to_json
 from personae.conversation.entries import Entry
 from personae.errors import StorageError
@@ -136,8 +137,8 @@ def dumps(value: Any) -> str:
 def loads(value: str | bytes) -> Any:
     """The JSON value, or StorageError ``record_unreadable``."""
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
+        return load_json(value, most=MAX_STORE_DEPTH)
+    except ValueError as error:
         raise StorageError(
             "record_unreadable", "A stored record is damaged. It was left as it is."
         ) from error

@@ -11,6 +11,7 @@ import io
 import json
 from typing import Any
 
+from personae.bounded import load_json
 from personae.errors import UsageError
 from personae.ports import Delete, Key, Put, Record, Storage, Table
 from personae.ui.settings import KEY_RECORD
@@ -108,7 +109,7 @@ def _read_backup(data: bytes) -> dict[str, Any]:
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            about = json.loads(archive.read("backup.json"))
+            about = load_json(archive.read("backup.json"))
             if about.get("format") != FORMAT:
                 raise ValueError("it is another kind of file")
             if about.get("version") != VERSION:

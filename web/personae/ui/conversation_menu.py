@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from personae.bounded import MAX_STORE_DEPTH, load_json
 from personae.errors import UsageError
 from personae.ui import exports
 from personae.ui.files import read_file, save_file
@@ -101,7 +102,7 @@ class ConversationMenu:
         if self._player is None:
             raise UsageError("no_character", "Open the character first, then its conversation.")
         try:
-            data = json.loads(await read_file(file))
+            data = load_json(await read_file(file), most=MAX_STORE_DEPTH)
         except ValueError:
             raise UsageError("bad_import", f"{file.name} is not a JSON file.") from None
         identity = await self._player.import_conversation(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from personae.bounded import load_json
 from personae.conversation.entries import Entry, ToolCall
 from personae.ui import formats
 from personae.ui.dom import clone, fill, mark, part, show
@@ -189,7 +190,7 @@ def _fill_chip(chip: Any, call: ToolCall, result: Entry | None, state: str) -> N
 def pretty(text: str) -> str:
     """JSON text indented; anything else as it is."""
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        return json.dumps(load_json(text), indent=2, ensure_ascii=False)
     except ValueError:
         return text
 

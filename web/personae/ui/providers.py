@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from personae.bounded import load_json
 from personae.errors import ModelError, PersonaeError
 from personae.ports import HttpRequest, ModelTransport
 
@@ -104,7 +105,7 @@ def headers(api_key: str) -> dict[str, str]:
 
 def model_ids(body: str) -> list[str]:
     """Model names in a ``/models`` reply, sorted, in the shapes servers use. Raises ValueError."""
-    reply: Any = json.loads(body)
+    reply: Any = load_json(body)
     found = reply.get("data", reply.get("models", [])) if isinstance(reply, dict) else reply
     if not isinstance(found, list):
         raise ValueError("no list")
@@ -155,7 +156,7 @@ def describe_status(status: int, body: str) -> str:
 def provider_message(body: str) -> str:
     """The message of an error body in one of the shapes in use; empty when there is none."""
     try:
-        reply: Any = json.loads(body)
+        reply: Any = load_json(body)
     except ValueError:
         return ""
     error = reply.get("error", reply) if isinstance(reply, dict) else reply

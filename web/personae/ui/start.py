@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import js
 from pyodide.ffi import JsException
 
+from personae.bounded import load_json
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError
 from personae.ui import formats
@@ -143,7 +143,7 @@ async def _hosted(host: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     base = js.URL.new("characters/", js.document.baseURI)
     try:
-        listed = json.loads(await _get(base.href))
+        listed = load_json(await _get(base.href))
     except ValueError:
         return []
     found = listed.get("characters", []) if isinstance(listed, dict) else listed

@@ -1,0 +1,59 @@
+"""Parses JSON text of foreign origin with a bound on its nesting.
+
+The bound is checked before parsing: in a browser, Python's reader ends the whole interpreter on
+a text nested some thousand times, where elsewhere it raises RecursionError.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+MAX_DEPTH = 200
+"""Of nested arrays and objects in what packages, providers and workers send."""
+MAX_STORE_DEPTH = 1000
+"""Of those in an agent's store, which the executors bound to this."""
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+
+
+class TooDeepError(ValueError):
+    """The value is nested too deeply."""
+
+    def __init__(self, most: int = MAX_DEPTH) -> None:
+        super().__init__(f"nested more than {most} levels deep")
+
+
+def load_json(
+    text: str | bytes,
+    parse_constant: Callable[[str], Any] | None = None,
+    parse_float: Callable[[str], Any] | None = None,
+    *,
+    most: int = MAX_DEPTH,
+) -> Any:
+    """``json.loads``. Raises ValueError, of which TooDeepError is one."""
+    if isinstance(text, bytes):
+        text = text.decode()
+    if is_deep(text, most):
+        raise TooDeepError(most)
+    return json.loads(text, parse_constant=parse_constant, parse_float=parse_float)
+
+
+def is_deep(text: str, most: int = MAX_DEPTH) -> bool:
+    """Whether brackets outside of strings are nested more than ``most`` deep."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    too_deep = re.compile(rf"[\[{{]{{{most + 1}}}")
+    for _ in range(most):
+        if too_deep.search(brackets):
+            return True
+        fewer = brackets.replace("[]", "").replace("{}", "")
+        if fewer == brackets:
+            break
+        brackets = fewer
+    # What is left is nested deeper, or was never closed.
+    return brackets.count("[") + brackets.count("{") > most or "[]" in brackets or "{}" in brackets
