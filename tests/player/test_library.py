@@ -125,3 +125,46 @@ async def test_unknown_and_incomplete_characters(library, storage):
         await library.open(identity)
     assert missing.value.code == "file_missing"
     await library.remove("nobody")
+
+
+async def test_a_package_that_cannot_be_kept_is_played_from_memory_and_kept_later(library, storage):
+    storage.commit_fault = StorageError("storage_full", "Full.")
+    identity = await library.save(zipped(files()))
+    assert library.is_unstored(identity)
+    assert (await library.open(identity)).name == "Ada"
+    assert [item["id"] for item in await library.list()] == [identity]
+    assert storage.tables == {}
+    storage.commit_fault = None
+    assert [item["id"] for item in await library.list()] == [identity]
+    assert not library.is_unstored(identity)
+    assert (await library.open(identity)).name == "Ada"
+
+
+async def test_while_reads_fail_nothing_is_written_and_what_is_in_memory_is_listed(
+    library, storage
+):
+    storage.read_fault = StorageError("storage_failed", "Broken.")
+    with pytest.raises(StorageError):
+        await library.list()
+    identity = await library.save(zipped(files()))
+    assert [item["id"] for item in await library.list()] == [identity]
+    assert storage.commits == []
+
+
+async def test_a_full_disk_keeps_no_stored_character_from_opening(library, storage):
+    identity = await library.save(zipped(files()))
+    storage.commit_fault = StorageError("storage_full", "Full.")
+    assert (await library.open(identity)).name == "Ada"
+
+
+@pytest.mark.parametrize("damage", ["{broken", "[]", '{"id": "x"}', '{"id": 5}', ""])
+async def test_a_damaged_record_is_left_alone_with_its_files(library, storage, damage):
+    identity = await library.save(zipped(files()))
+    other = await library.save(zipped(files("Bea")))
+    storage.tables["packages"][(identity,)] = damage
+    kept = dict(storage.tables["files"])
+    assert [item["id"] for item in await library.list()] == [other]
+    assert library.damaged == 1
+    await library.remove(other)
+    assert storage.tables["files"] == kept, "files that the damaged record may name"
+    assert storage.tables["packages"] == {(identity,): damage}

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 from personae.errors import BridgeError, StorageError
+from personae.player.character_player import CharacterPlayer
 from personae.player.saver import FIRST_RETRY, Saver
 from personae.ports import Delete, Put
 
@@ -63,7 +64,7 @@ async def test_retries_back_off_to_half_a_minute(parts):
     await clock.advance(120_000)
     gaps = [later - earlier for earlier, later in pairwise(tries)]
     assert gaps == [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]
-    await saver.close()
+    await saver.flush()
 
 
 async def test_a_prefix_delete_drops_the_writes_it_covers(parts):
@@ -119,7 +120,7 @@ async def test_close_writes_what_it_can(parts):
     storage.commit_fault = broken()
     await saver.write([put(("c", "1"))])
     storage.commit_fault = None
-    await saver.close()
+    await saver.flush()
     assert storage.tables["entries"] == {("c", "1"): "v"}
 
 
@@ -264,3 +265,102 @@ async def test_a_clock_that_goes_back_does_not_reorder_conversations():
     await player.send("Hello")
     assert (await player.list_conversations())[0]["updatedAt"] == before
     await player.dispose()
+
+
+# Going elsewhere while the newest changes are only in memory.
+
+
+async def test_a_conversation_that_was_left_unsaved_is_found_again_as_it_was():
+    world = World({"a": {"onToolCall": lambda name, args, store, *_: store.update(n=1)}})
+    character = package(agent("a", "act"))
+    world.transport.says("One")
+    async with playing(world, character) as player:
+        await player.send("1")
+        first = player.conversation_id
+        world.storage.commit_fault = full()
+        world.transport.calls(("act", {}))
+        world.transport.says("Two")
+        await player.send("2")
+        said = roles(player)
+        second = await player.new_conversation()
+        assert {item["id"] for item in await player.list_conversations()} == {first, second}
+        await player.load_conversation(first)
+        assert roles(player) == said
+        assert await player.agent_store("a") == {"n": 1}
+        world.transport.says("Three")
+        await player.send("3")
+        world.storage.commit_fault = None
+        await world.clock.advance(30_000)
+        said = roles(player)
+    async with playing(world, character) as again:
+        await again.load_conversation(first)
+        assert roles(again) == said
+        assert len({entry.id for entry in again.entries}) == len(said)
+
+
+@pytest.mark.parametrize("fault", ["commit_fault", "read_fault"])
+async def test_new_conversations_forks_and_copies_live_in_memory_while_storage_fails(fault):
+    world = World()
+    world.transport.says("Hi")
+    async with playing(world, package()) as player:
+        await player.send("Hello")
+        source = player.conversation_id
+        before = {table: dict(records) for table, records in world.storage.tables.items()}
+        world.storage.commit_fault = full()
+        setattr(world.storage, fault, full())
+        forked = await player.fork(player.entries[0].id)
+        copied = await player.import_conversation(await player.export_conversation())
+        fresh = await player.new_conversation()
+        for identity, said in ((forked, 1), (copied, 1), (fresh, 0)):
+            await player.load_conversation(identity)
+            assert len(player.entries) == said
+            assert not player.read_only
+        listed = {item["id"] for item in await player.list_conversations()}
+        assert {forked, copied, fresh} <= listed
+        assert len((await player.export_conversation(copied))["entries"]) == 1
+        await player.rename_conversation(copied, "Copy")
+        await player.delete_conversation(forked)
+        assert world.storage.tables == before
+        world.storage.commit_fault = world.storage.read_fault = None
+        await world.clock.advance(60_000)
+        stored = {key[1] for key in world.storage.tables["conversations"]}
+        assert stored == {source, copied, fresh}
+        assert len(world.locks.held) == 1, "the locks of what is stored are free again"
+
+
+async def test_an_unsaved_conversation_is_locked_until_it_is_stored():
+    world = World()
+    world.transport.says("Hi")
+    async with playing(world, package()) as player:
+        first = player.conversation_id
+        world.storage.commit_fault = full()
+        await player.send("Hello")
+        await player.new_conversation()
+        await breathe()
+        assert any(first in name for name in world.locks.held)
+        world.storage.commit_fault = None
+        await world.clock.advance(30_000)
+        assert not any(first in name for name in world.locks.held)
+
+
+async def test_what_a_player_could_not_save_is_saved_after_it_was_disposed_of():
+    world = World()
+    environment = world.environment()
+    world.transport.says("Hi")
+    player = CharacterPlayer(
+        package(), environment=environment, base_url="https://model.test/v1", model="m"
+    )
+    await player.ready()
+    world.storage.commit_fault = full()
+    await player.send("Hello")
+    said = roles(player)
+    await player.dispose()
+    again = CharacterPlayer(package(), environment=environment)
+    await again.ready()
+    assert roles(again) == said
+    assert not again.read_only
+    await again.dispose()
+    world.storage.commit_fault = None
+    await world.clock.advance(60_000)
+    assert len(world.storage.tables["entries"]) == 2
+    assert world.locks.held == set()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from personae.player.saver import Saver
 from personae.ui import settings
 from personae.ui.settings import Settings, with_field
 
-from tests.fakes import FakeStorage
+from tests.fakes import FakeClock, FakeNotifier, FakeStorage
 
 SECRET = "sk-very-secret"
 
@@ -20,22 +21,26 @@ def everything(storage: FakeStorage) -> str:
 async def test_what_is_saved_comes_back() -> None:
     storage = FakeStorage()
     kept = Settings(base_url="https://m.example/v1", model="m", temperature=0.4, keep_key=True)
-    await settings.save(storage, replace(kept, api_key=SECRET))
+    await settings.save(Saver(storage, FakeClock(), FakeNotifier()), replace(kept, api_key=SECRET))
     assert await settings.load(storage) == replace(kept, api_key=SECRET)
 
 
 async def test_a_session_key_is_never_stored() -> None:
     storage = FakeStorage()
-    await settings.save(storage, Settings(api_key=SECRET))
+    await settings.save(Saver(storage, FakeClock(), FakeNotifier()), Settings(api_key=SECRET))
     assert SECRET not in everything(storage)
     assert (await settings.load(storage)).api_key == ""
 
 
 async def test_choosing_the_session_removes_a_stored_key() -> None:
     storage = FakeStorage()
-    await settings.save(storage, Settings(api_key=SECRET, keep_key=True))
+    await settings.save(
+        Saver(storage, FakeClock(), FakeNotifier()), Settings(api_key=SECRET, keep_key=True)
+    )
     assert SECRET in everything(storage)
-    await settings.save(storage, Settings(api_key=SECRET, keep_key=False))
+    await settings.save(
+        Saver(storage, FakeClock(), FakeNotifier()), Settings(api_key=SECRET, keep_key=False)
+    )
     assert SECRET not in everything(storage)
 
 
@@ -83,3 +88,16 @@ def test_web_access_belongs_to_one_character() -> None:
     allowed = Settings(web_access={"a": True})
     assert allowed.player_options("a")["web_access"] is True
     assert allowed.player_options("b")["web_access"] is False
+
+
+async def test_what_was_chosen_before_the_stored_settings_could_be_read_is_kept() -> None:
+    stored = Settings(base_url="https://m.example/v1", model="m", temperature=0.4)
+    chosen = Settings(model="other", web_access={"a": True})
+    assert settings.merged(stored, chosen) == replace(stored, model="other", web_access={"a": True})
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "5", ""])
+async def test_a_damaged_key_is_no_key(text: str) -> None:
+    storage = FakeStorage()
+    storage.tables["settings"] = {settings.KEY_RECORD: text}
+    assert (await settings.load(storage)).api_key == ""

@@ -37,21 +37,27 @@ class Storage {
 
   #connect() {
     const forget = () => (this.#opening = null);
+    let tooLate = false;
     return new Promise((resolve, reject) => {
       openDB(this.#name, SCHEMA, {
         upgrade(database) {
           for (const table of TABLES)
             if (!database.objectStoreNames.contains(table)) database.createObjectStore(table);
         },
-        blocked: () =>
-          reject(named("BlockedError", "another tab holds an older version of the database open")),
+        blocked: () => {
+          tooLate = true;
+          reject(named("BlockedError", "another tab holds an older version of the database open"));
+        },
         blocking: (_current, _next, event) => {
           event.target.close();
           forget();
           this.#told("closed-for-upgrade");
         },
         terminated: forget,
-      }).then(resolve, reject);
+      }).then((database) => {
+        if (tooLate) database.close(); // the wait was given up, the next open is another one
+        else resolve(database);
+      }, reject);
     });
   }
 

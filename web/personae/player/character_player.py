@@ -179,14 +179,15 @@ class CharacterPlayer:
     async def list_conversations(self) -> list[dict[str, Any]]:
         """``[{id, title, createdAt, updatedAt}]``, the one that changed last first.
 
-        While storage cannot be read, the open one alone.
+        While storage cannot be read, the open one and those that are in memory only.
         """
         current = self._session.journal.head
         try:
             return views.conversation_list(await self._on_stage.conversations.heads(), current)
         except StorageError as error:
             self._on_stage.saver.suspend(error)
-            return views.conversation_list([], current)
+            unstored = self._on_stage.conversations.unstored_heads()
+            return views.conversation_list(unstored, current)
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced by the newest other."""

@@ -30,9 +30,9 @@ class Stage:
     saver: Saver
 
     async def close(self) -> None:
-        """Ends what runs and saves what can be saved."""
+        """Ends what runs; what cannot be saved now is kept and tried again."""
         await self.openings.close()
-        await self.saver.close()
+        await self.saver.flush()
 
 
 async def set_up(
@@ -45,10 +45,9 @@ async def set_up(
 ) -> Stage:
     """Loads the package and makes what plays it. Raises PackageError."""
     package = await load_source(source, environment, progress)
-    saver = Saver(environment.storage, environment.clock, environment.notifier)
+    saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),
-        environment.storage,
         saver,
         environment.clock,
         environment.notifier,

@@ -1,7 +1,8 @@
 """The stored conversations of one character (reference: Conversation management).
 
-Invariants: a read that fails raises and nothing is written; records of another tab's open
-conversation are not changed; a damaged entry is left in storage and out of the list.
+Invariants: a read that fails raises and nothing is written, but a conversation that began after
+storage failed is read from memory; records of another tab's open conversation are not changed; a
+damaged entry is left in storage and out of the list.
 """
 
 from __future__ import annotations
@@ -26,21 +27,19 @@ from personae.player.records import (
     store_from_record,
 )
 from personae.player.saver import Saver
-from personae.ports import Clock, Delete, Notifier, Put, Record, Storage
+from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Table
 
 
 class Conversations:
     def __init__(
         self,
         character_id: str,
-        storage: Storage,
         saver: Saver,
         clock: Clock,
         notifier: Notifier,
         changed: Changed,
     ) -> None:
         self.character_id = character_id
-        self._storage = storage
         self._saver = saver
         self._clock = clock
         self._notifier = notifier
@@ -51,9 +50,17 @@ class Conversations:
         return f"personae:{self.character_id}:{conversation_id}"
 
     async def heads(self) -> list[Head]:
-        """The readable heads, the one that changed last first."""
+        """The readable heads, the one that changed last first. Raises StorageError."""
+        return self._heads(await self._saver.read("conversations", (self.character_id,)))
+
+    def unstored_heads(self) -> list[Head]:
+        """As ``heads``, of the conversations that are in memory only."""
+        heads = self._heads(self._saver.unstored("conversations", (self.character_id,)))
+        return [head for head in heads if self._saver.is_unstored(head.id)]
+
+    def _heads(self, records: Iterable[Record]) -> list[Head]:
         heads = []
-        for record in await self._storage.read("conversations", (self.character_id,)):
+        for record in records:
             try:
                 heads.append(head_from_record(record))
             except StorageError as error:
@@ -65,6 +72,7 @@ class Conversations:
         journal = self._journal(self.new_head())
         journal.stage(put_head(journal.head))
         await journal.save()
+        self._saver.began(journal.id)
         return journal
 
     def new_head(self, **fields: Any) -> Head:
@@ -80,8 +88,8 @@ class Conversations:
     async def load(self, conversation_id: str) -> Journal:
         """A stored conversation. Raises UsageError ``unknown_conversation``, StorageError."""
         head = await self.head(conversation_id)
-        entries = await self._storage.read("entries", (conversation_id,))
-        stores = await self._storage.read("stores", (conversation_id,))
+        entries = await self._read("entries", (conversation_id,), conversation_id)
+        stores = await self._read("stores", (conversation_id,), conversation_id)
         readable = self._readable(entries)
         if entries:
             digits = str(entries[-1].key[-1])[1:]
@@ -92,7 +100,8 @@ class Conversations:
         return journal
 
     async def head(self, conversation_id: str) -> Head:
-        found = await self._storage.read("conversations", (self.character_id, conversation_id))
+        key = (self.character_id, conversation_id)
+        found = await self._read("conversations", key, conversation_id)
         if not found:
             raise UsageError(
                 "unknown_conversation", f"This character has no conversation {conversation_id!r}."
@@ -142,7 +151,16 @@ class Conversations:
         writes += [put_entry(head.id, entry) for entry in entries]
         writes += [put_store(head.id, agent, store) for agent, store in stores.items()]
         await self._saver.write(writes)
+        self._saver.began(head.id)
         return head.id
+
+    async def _read(self, table: Table, prefix: Key, conversation_id: str) -> list[Record]:
+        try:
+            return await self._saver.read(table, prefix)
+        except StorageError:
+            if self._saver.is_unstored(conversation_id):
+                return self._saver.unstored(table, prefix)
+            raise
 
     def _journal(self, head: Head, entries: Iterable[Entry] = ()) -> Journal:
         return Journal(head, entries, {}, self._saver, self._clock, self._changed)

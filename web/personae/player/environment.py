@@ -6,19 +6,15 @@ The browser's is made by ``personae.browser.environment``; tests make their own 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
+from personae.player.leases import Lease
+from personae.player.saver import Saver
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
 
 Progress = Callable[[int, int | None], None]
 """Gets the bytes that have arrived and, where known, the bytes to come in all."""
-
-
-class Lease(Protocol):
-    """A lock that is held until it is released."""
-
-    def release(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +34,8 @@ class Environment:
     they are there."""
     web_reader: Callable[[str, int], Awaitable[dict[str, Any]]] | None = None
     """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""
+    saver: Saver = field(init=False)
+    """Writes to the storage for all players of the page."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "saver", Saver(self.storage, self.clock, self.notifier))

@@ -2,12 +2,15 @@
 
 Reference: Loading a character package. A record lists a character's files by content hash; each
 distinct content is stored once. Invariant: a record is written in one transaction with the files
-it names, and a file is deleted only when no record names it any more.
+it names, and a file is deleted only when no record names it any more. A package that cannot be kept
+can be played all the same: it stays in memory, and every ``list`` tries again to keep it. A damaged
+record is left as it is, and the files that it may name too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from personae.errors import StorageError, UsageError
@@ -18,7 +21,7 @@ from personae.package.report import Report
 from personae.package.steps import Install, Progress, run_async
 from personae.player.loading import character_id
 from personae.player.records import dumps, loads
-from personae.ports import Clock, Delete, Put, Storage
+from personae.ports import Clock, Delete, Put, Record, Storage
 
 Rows = list[dict[str, Any]]
 Writes = list[Put | Delete]
@@ -30,6 +33,10 @@ class Library:
         self._clock = clock
         self._install = install
         """See ``Environment.install``."""
+        self._unstored: dict[str, tuple[dict[str, Any], Mapping[str, bytes], Package]] = {}
+        """Character id -> record, files and package that could not be kept."""
+        self.damaged = 0
+        """How many records could not be read when they were read last."""
 
     async def save(
         self,
@@ -37,9 +44,9 @@ class Library:
         source: str | None = None,
         progress: Progress | None = None,
     ) -> str:
-        """Keeps a package; its character id. ``source``: the link it came from, if any.
+        """Keeps a package, in storage or else in memory; its character id.
 
-        Raises PackageError when it cannot be played, StorageError when it cannot be kept.
+        ``source``: the link it came from, if any. Raises PackageError when it cannot be played.
         """
         files = (await run_async(open_files(package, Report()), progress)).files
         loaded = await load_package_async(files, progress, self._install)
@@ -55,6 +62,65 @@ class Library:
             "openedAt": self._clock.now(),
             "files": [{"path": path, "hash": digest} for path, digest in hashes.items()],
         }
+        self._unstored[identity] = record, files, loaded
+        with suppress(StorageError):
+            await self._store(identity)
+        return identity
+
+    def is_unstored(self, identity: str) -> bool:
+        """Whether a character is in memory only."""
+        return identity in self._unstored
+
+    async def list(self) -> Rows:
+        """``[{id, name, description, source, size, digest, openedAt}]``, last opened first.
+
+        Those in memory are among them. Raises StorageError only when nothing can be listed.
+        """
+        for identity in tuple(self._unstored):
+            with suppress(StorageError):
+                await self._store(identity)
+        unstored = [record for record, _, _ in self._unstored.values()]
+        try:
+            stored = [item for item in await self._records() if item["id"] not in self._unstored]
+        except StorageError:
+            if not unstored:
+                raise
+            stored = []
+        records = [
+            {key: value for key, value in record.items() if key != "files"}
+            for record in (*stored, *unstored)
+        ]
+        return sorted(records, key=lambda record: record["openedAt"], reverse=True)
+
+    async def open(self, identity: str, progress: Progress | None = None) -> Package:
+        """The stored package. Raises UsageError ``unknown_character``, StorageError."""
+        if identity in self._unstored:
+            return self._unstored[identity][2]
+        record = await self._find(identity)
+        if record is None:
+            raise UsageError("unknown_character", f"The library has no character {identity!r}.")
+        files = {item["path"]: await self._file(item["hash"]) for item in record["files"]}
+        package = await load_package_async(files, progress, self._install)
+        opened = {**record, "openedAt": self._clock.now()}
+        with suppress(StorageError):  # only the order of the list is at stake
+            await self._storage.commit([Put("packages", (identity,), dumps(opened))])
+        return package
+
+    async def remove(self, identity: str) -> None:
+        """Forgets a character and its files; its conversations stay."""
+        self._unstored.pop(identity, None)
+        record = await self._find(identity)
+        if record is not None:
+            writes = [
+                Delete("packages", (identity,)),
+                *await self._orphans(identity, record, set()),
+            ]
+            await self._storage.commit(writes)
+
+    async def _store(self, identity: str) -> None:
+        """Writes a package that is in memory. Raises StorageError; then nothing has changed."""
+        record, files, _ = self._unstored[identity]
+        hashes = {item["path"]: item["hash"] for item in record["files"]}
         known = await self._known_hashes()
         writes: Writes = [
             Put("files", (hashes[path],), bytes(data))
@@ -65,44 +131,17 @@ class Library:
         writes.append(Put("packages", (identity,), dumps(record)))
         writes += await self._orphans(identity, replaced, set(hashes.values()))
         await self._storage.commit(writes)
-        return identity
-
-    async def list(self) -> Rows:
-        """``[{id, name, description, source, size, digest, openedAt}]``, last opened first."""
-        records = [
-            {key: value for key, value in record.items() if key != "files"}
-            for record in await self._records()
-        ]
-        return sorted(records, key=lambda record: record["openedAt"], reverse=True)
-
-    async def open(self, identity: str, progress: Progress | None = None) -> Package:
-        """The stored package. Raises UsageError ``unknown_character``, StorageError."""
-        record = await self._find(identity)
-        if record is None:
-            raise UsageError("unknown_character", f"The library has no character {identity!r}.")
-        files = {item["path"]: await self._file(item["hash"]) for item in record["files"]}
-        package = await load_package_async(files, progress, self._install)
-        opened = {**record, "openedAt": self._clock.now()}
-        await self._storage.commit([Put("packages", (identity,), dumps(opened))])
-        return package
-
-    async def remove(self, identity: str) -> None:
-        """Forgets a character and its files; its conversations stay."""
-        record = await self._find(identity)
-        if record is not None:
-            writes = [
-                Delete("packages", (identity,)),
-                *await self._orphans(identity, record, set()),
-            ]
-            await self._storage.commit(writes)
+        self._unstored.pop(identity, None)
 
     async def _records(self) -> Rows:
-        return [loads(record.value) for record in await self._storage.read("packages")]
+        found = [_parsed(record) for record in await self._storage.read("packages")]
+        readable = [record for record in found if record is not None]
+        self.damaged = len(found) - len(readable)
+        return readable
 
     async def _find(self, identity: str) -> dict[str, Any] | None:
         found = await self._storage.read("packages", (identity,))
-        record: dict[str, Any] | None = loads(found[0].value) if found else None
-        return record
+        return _parsed(found[0]) if found else None
 
     async def _file(self, digest: str) -> bytes:
         found = await self._storage.read("files", (digest,))
@@ -122,14 +161,29 @@ class Library:
         """Deletions of the record's files that no other record and not ``kept`` names."""
         if record is None:
             return []
+        records = await self._records()
+        if self.damaged:
+            return []
         others = {
-            item["hash"]
-            for other in await self._records()
-            if other["id"] != identity
-            for item in other["files"]
+            item["hash"] for other in records if other["id"] != identity for item in other["files"]
         }
         gone = {item["hash"] for item in record["files"]} - others - kept
         return [Delete("files", (digest,)) for digest in sorted(gone)]
+
+
+def _parsed(record: Record) -> dict[str, Any] | None:
+    """The record when it is whole, else None."""
+    try:
+        value: dict[str, Any] = loads(record.value)
+        is_whole = (
+            value["id"] == record.key[0]
+            and isinstance(value["openedAt"], int)
+            and {"name", "description", "source", "size"} <= value.keys()
+            and all(isinstance(item["path"], str) and item["hash"] for item in value["files"])
+        )
+    except (StorageError, TypeError, KeyError, AttributeError):
+        return None
+    return value if is_whole else None
 
 
 def content_hash(data: bytes) -> str:

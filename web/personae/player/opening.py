@@ -16,6 +16,7 @@ from personae.conversation.repair import INTERRUPTED, unanswered
 from personae.errors import PersonaeError, StorageError, UsageError
 from personae.player.conversations import Conversations
 from personae.player.journal import Journal
+from personae.player.leases import Lease
 from personae.player.revise import settle
 from personae.player.saver import Saver
 from personae.player.session import Services, Session
@@ -52,11 +53,14 @@ class Openings:
         """Opens the conversation that changed last, or a new one."""
         try:
             heads = await self._conversations.heads()
-            for head in heads[:1]:
-                await self.open(head.id)
+            if heads:
+                await self.open(heads[0].id)
                 return
         except StorageError as error:
             self._saver.suspend(error)
+            for head in self._conversations.unstored_heads()[:1]:
+                await self.open(head.id)
+                return
         await self.open_new()
 
     async def open_new(self) -> str:
@@ -105,13 +109,21 @@ class Openings:
     @asynccontextmanager
     async def _held(self, conversation_id: str) -> AsyncIterator[None]:
         """Holds another conversation's lock."""
-        lease = await self._environment.lock(self._conversations.lock_name(conversation_id))
+        lease = await self._lock(conversation_id)
         if lease is None:
             raise UsageError("read_only", "This conversation is open in another tab.")
         try:
             yield
         finally:
-            lease.release()
+            self._saver.give_back(self._name(conversation_id), lease)
+
+    async def _lock(self, conversation_id: str) -> Lease | None:
+        """The conversation's lock, if no other tab has it."""
+        name = self._name(conversation_id)
+        return self._saver.take_back(name) or await self._environment.lock(name)
+
+    def _name(self, conversation_id: str) -> str:
+        return self._conversations.lock_name(conversation_id)
 
     async def close(self) -> None:
         """Ends everything, also what is left of conversations that were left."""
@@ -142,7 +154,7 @@ class Openings:
             session.opening = self._spawn(self._begin(session))
 
     async def _make(self, journal: Journal) -> Session:
-        lease = await self._environment.lock(self._conversations.lock_name(journal.id))
+        lease = await self._lock(journal.id)
         session = Session(self._services, journal, lease)
         if lease is not None:
             await repair(journal)
@@ -161,7 +173,7 @@ class Openings:
 
     async def _watch(self, session: Session) -> None:
         """Takes the conversation over when the other tab has closed it."""
-        name = self._conversations.lock_name(session.journal.id)
+        name = self._name(session.journal.id)
         while not session.left:
             await self._environment.clock.sleep(LOCK_POLL)
             lease = await self._environment.lock(name)
@@ -178,6 +190,8 @@ class Openings:
     async def _close(self, session: Session) -> None:
         async with session.gate:
             await session.close()
+        if session.lease is not None:
+            self._saver.give_back(self._name(session.journal.id), session.lease)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)

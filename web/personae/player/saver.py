@@ -2,8 +2,9 @@
 
 Invariants: writes reach storage in the order they were made, each batch in one transaction; after
 a fault everything not yet stored is kept in memory and tried again, at the next write and on a
-timer; while a read has failed nothing is written before a read succeeds; the user sees one banner
-for one fault, and it goes away by itself.
+timer; reads see what is kept; while a read has failed nothing is written before a read succeeds;
+a conversation with changes that are not stored stays locked by this tab; the user sees one banner
+for one fault, and it goes away by itself. A page has one Saver, which outlives its players.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import asyncio
 from collections.abc import Sequence
 
 from personae.errors import StorageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Storage
+from personae.player.leases import Lease
+from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Storage, Table
 
 FIRST_RETRY = 2_000
 LONGEST_RETRY = 30_000
@@ -29,6 +31,9 @@ class Saver:
         self._read_first = False
         self._retry: asyncio.Task[None] | None = None
         self._flushes: set[asyncio.Task[None]] = set()
+        self._leases: dict[str, Lease] = {}
+        self._unstored: set[str] = set()
+        """Conversations of which nothing is stored."""
 
     @property
     def fault(self) -> StorageError | None:
@@ -47,20 +52,45 @@ class Saver:
         flush.add_done_callback(self._flushes.discard)
         await asyncio.shield(flush)
 
+    async def read(self, table: Table, prefix: Key = ()) -> list[Record]:
+        """As ``Storage.read``, with the writes that are not stored yet. Raises StorageError."""
+        async with self._lock:  # no batch is on its way
+            stored = await self._storage.read(table, prefix)
+            return self._overlaid({record.key: record.value for record in stored}, table, prefix)
+
+    def unstored(self, table: Table, prefix: Key = ()) -> list[Record]:
+        """What ``read`` would find if storage were empty."""
+        return self._overlaid({}, table, prefix)
+
+    def began(self, conversation_id: str) -> None:
+        """A new conversation was written."""
+        if self._fault is not None:
+            self._unstored.add(conversation_id)
+
+    def is_unstored(self, conversation_id: str) -> bool:
+        """Whether all of a conversation is in memory, so that ``unstored`` has the whole of it."""
+        return conversation_id in self._unstored
+
     def suspend(self, error: StorageError) -> None:
         """A read failed: nothing is written until a read works again."""
         self._read_first = True
         self._failed(error)
 
-    async def close(self) -> None:
-        """Waits for what is being written and gives up what cannot be."""
-        if self._retry is not None:
-            self._retry.cancel()
-            self._retry = None
+    def give_back(self, name: str, lease: Lease) -> None:
+        """Releases a conversation's lock once everything is stored."""
+        if self._fault is None:
+            lease.release()
+        else:
+            self._leases[name] = lease
+
+    def take_back(self, name: str) -> Lease | None:
+        """A lock that is still held here, for one who opens that conversation again."""
+        return self._leases.pop(name, None)
+
+    async def flush(self) -> None:
+        """Waits for what is being written; what cannot be is kept and tried again."""
         if self._pending or self._flushes:
             await self._flush()
-        if self._retry is not None:
-            self._retry.cancel()
 
     async def _flush(self) -> None:
         async with self._lock:
@@ -100,6 +130,19 @@ class Saver:
             if batch:
                 await self._storage.commit(list(batch.values()))
 
+    def _overlaid(self, records: dict[Key, str | bytes], table: Table, prefix: Key) -> list[Record]:
+        for write in self._pending.values():
+            if write.table != table:
+                continue
+            if isinstance(write, Put):
+                records[write.key] = write.value
+                continue
+            length = len(write.key) if write.prefix else None
+            for key in [key for key in records if key[:length] == write.key]:
+                del records[key]
+        fitting = {key: value for key, value in records.items() if key[: len(prefix)] == prefix}
+        return [Record(key, value) for key, value in sorted(fitting.items())]
+
     def _put_back(self, batch: dict[tuple[str, Key], Put | Delete]) -> None:
         for write in self._pending.values():
             self._keep(batch, write)
@@ -131,7 +174,10 @@ class Saver:
     def _succeeded(self) -> None:
         if self._fault is not None:
             self._fault = None
+            self._unstored.clear()
             self._notifier.notify("storage", "")
+            while self._leases:
+                self._leases.popitem()[1].release()
 
     async def _retry_later(self) -> None:
         delay = FIRST_RETRY

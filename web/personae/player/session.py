@@ -20,11 +20,12 @@ from personae.player.agents import Agents
 from personae.player.bridge import StudioBridge, parsed_store
 from personae.player.caps import Meter
 from personae.player.dispatch import Planned
-from personae.player.environment import Environment, Lease
+from personae.player.environment import Environment
 from personae.player.events import Events
 from personae.player.hooks import Hooks
 from personae.player.inner_loop import ModelCalls
 from personae.player.journal import Journal
+from personae.player.leases import Lease
 from personae.player.models import Models
 from personae.player.preload import Preload
 from personae.player.prompt import Message, assemble
@@ -176,12 +177,10 @@ class Session:
         self.leave()
 
     async def close(self) -> None:
-        """Saves, ends the workers and gives the conversation free."""
+        """Saves and ends the workers; whoever opened it gives the lock back."""
         self.agents.close()
         if not self.read_only:
             await self.journal.save()
-        if self.lease is not None:
-            self.lease.release()
 
     def defect(self, error: Exception) -> None:
         """An error nobody foresaw: on the console, for a bug report."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from personae.errors import PersonaeError
+import js
+
+from personae.errors import PersonaeError, StorageError
 from personae.player.environment import Environment
 from personae.ui import markdown, settings
 from personae.ui.ask import Asker
@@ -13,7 +15,7 @@ from personae.ui.chat import Chat
 from personae.ui.composer import Composer
 from personae.ui.conversation_menu import ConversationMenu
 from personae.ui.conversations import Sidebar
-from personae.ui.dom import Dispatcher, Frames, Tasks, load_templates
+from personae.ui.dom import Dispatcher, Frames, Listeners, Tasks, load_templates
 from personae.ui.editing import Editing
 from personae.ui.files import copy_text
 from personae.ui.inspector import Inspector
@@ -45,6 +47,8 @@ class App:
         self._shortcuts = Shortcuts(self._shortcut, is_mac())
         self._dialogs: dict[str, Any] = {}
         self._saving: asyncio.Task[None] | None = None
+        self._settings_read = False
+        self._listeners = Listeners()
 
     def _make_page(self) -> Page:
         tasks, frames = Tasks(self.report), Frames(self.report)
@@ -71,10 +75,15 @@ class App:
             attach(self._notify)
         self._show_model()
         self._register()
+        self._listeners.on(js.window, "beforeunload", self._leaving)
         await self.opening.open_first()
 
     def report(self, error: BaseException) -> None:
         """Shows an error that nobody expected where it happened."""
+        if isinstance(error, StorageError) and error.code.startswith("storage_"):
+            # The one banner for storage, which goes away by itself when storage works again.
+            self.environment.saver.suspend(error)
+            return
         if not isinstance(error, PersonaeError):
             import traceback
 
@@ -94,6 +103,11 @@ class App:
         on("action", "copy-code", self._copy_code)
         on("action", "load-image", lambda element, _: markdown.module().loadImage(element))
         on("input", "conversation-search", lambda *_: self.chat.search())
+
+    def _leaving(self, event: Any) -> None:
+        """Lets the browser ask before it closes a tab that holds what is not stored."""
+        if self.environment.saver.fault is not None:
+            event.preventDefault()
 
     def _notify(self, kind: str, message: str) -> None:
         if kind == "storage":
@@ -150,9 +164,12 @@ class App:
 
     async def _load_settings(self) -> None:
         try:
-            self.settings = await settings.load(self.environment.storage)
-        except PersonaeError as error:
-            self.page.banners.show_error(error, topic="storage")
+            stored = await settings.load(self.environment.storage)
+        except StorageError as error:
+            self.report(error)
+        else:
+            self.settings = settings.merged(stored, self.settings)
+            self._settings_read = True
 
     def open_settings(self) -> Any:
         return self.page.tasks.start(self._show_settings())
@@ -188,8 +205,12 @@ class App:
     async def _save_settings(self) -> None:
         saved = None
         while saved != self.settings:
+            if not self._settings_read:  # what could not be read is not overwritten
+                await self._load_settings()
+            if not self._settings_read:
+                return
             saved = self.settings
-            await settings.save(self.environment.storage, saved)
+            await settings.save(self.environment.saver, saved)
 
     def _show_model(self) -> None:
         kind = "rehearsal" if self.settings.rehearsing else "model"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 from personae.errors import StorageError
@@ -45,8 +46,9 @@ async def _said(records: list[Record]) -> str:
     parts = []
     for start in range(0, len(records), _SLICE):
         for record in records[start : start + _SLICE]:
-            entry = json.loads(record.value)
-            if entry.get("role") in ("user", "assistant"):
-                parts.append(str(entry.get("content") or "").casefold())
+            with suppress(ValueError, AttributeError):  # a damaged record says nothing
+                entry = json.loads(record.value)
+                if entry.get("role") in ("user", "assistant"):
+                    parts.append(str(entry.get("content") or "").casefold())
         await asyncio.sleep(0)
     return "\n".join(parts)

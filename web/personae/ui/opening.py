@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import js
 
 from personae.browser.convert import bytes_from_js
-from personae.errors import PackageError, PersonaeError
+from personae.errors import PackageError, PersonaeError, StorageError
 from personae.player.library import Library
 from personae.ui import address, formats
 from personae.ui.dom import Listeners, by_id, clone, fill, load_templates, missing, part
@@ -72,13 +72,26 @@ class Opening:
 
     async def show_start(self) -> None:
         self._app.page.shell.close_sidebar()
-        await self.start.show(self.library.list)
+        await self.start.show(self._stored)
         self._app.page.shell.set_view("start")
         if self._app.chat.player is None:
             self._app.page.shell.set_title("Personae")
             self._app.page.composer.set_placeholder("Choose a character first")
         await self.start.load_offers()
-        self.start.draw_library(await self.library.list())
+        self.start.draw_library(await self._stored())
+
+    async def _stored(self) -> list[dict[str, Any]]:
+        """The library's list; empty, with a banner, while storage cannot be read."""
+        try:
+            listed = await self.library.list()
+        except StorageError as error:
+            self._app.report(error)
+            return []
+        if self.library.damaged:
+            self._app.page.toasts.show(
+                "A stored character is damaged and not shown. Load it again from its link or file."
+            )
+        return listed
 
     async def open_url(self, url: str) -> None:
         """Fetches and opens a package; falls back to the stored copy when it cannot be had."""
@@ -113,7 +126,7 @@ class Opening:
                 whole, lambda done, total: self._progress("downloading", done, total)
             )
         except PackageError:
-            stored = [item for item in await self.library.list() if item["source"] == whole]
+            stored = [item for item in await self._stored() if item["source"] == whole]
             if not stored:
                 raise
             self._app.page.toasts.show(
@@ -156,6 +169,12 @@ class Opening:
         character_id = await find
         package = await self.library.open(character_id, self._progress)
         await self._app.chat.open(package, character_id, self._app.settings)
+        if self.library.is_unstored(character_id):
+            self._app.page.toasts.show(
+                f"{package.name} could not be kept in this browser's storage: it is here until "
+                "this tab is closed, then it has to be loaded again.",
+                seconds=10,
+            )
         self._link = link
         address.show_character(character_id, link)
 
@@ -202,11 +221,7 @@ class Opening:
 
     async def _name_of(self, character_id: str) -> str:
         """The name of a stored character; empty when it is not there."""
-        try:
-            stored = await self.library.list()
-        except PersonaeError as error:
-            self._app.report(error)
-            return ""
+        stored = await self._stored()
         return next((str(item["name"]) for item in stored if item["id"] == character_id), "")
 
     # Events

@@ -119,6 +119,17 @@ async def load(storage: Storage) -> Settings:
     return replace(settings, api_key=_key_from_record(records.get(str(KEY_RECORD[0]), '""')))
 
 
+def merged(stored: Settings, chosen: Settings) -> Settings:
+    """The stored settings with what was chosen before they could be read."""
+    plain = Settings()
+    changes: dict[str, Any] = {
+        item.name: getattr(chosen, item.name)
+        for item in fields(Settings)
+        if getattr(chosen, item.name) != getattr(plain, item.name)
+    }
+    return replace(stored, **changes)
+
+
 def _key_from_record(text: str) -> str:
     try:
         key = json.loads(text)
