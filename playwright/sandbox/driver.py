@@ -11,6 +11,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import js
 from personae.browser.sandbox import FrameSandbox
 from personae.errors import AgentError, BridgeError
 from personae.package.model import AgentProgram, Command, Library, Manifest
@@ -47,7 +48,10 @@ class EchoBridge:
         self.notices.append([program.agent_id, kind, text])
 
 
-sandbox = FrameSandbox(SimpleNamespace(sandbox="assets/sandbox/", pyodide="pyodide/"))
+sandboxes = {
+    folder: FrameSandbox(SimpleNamespace(sandbox=folder, pyodide="pyodide/"))
+    for folder in ("assets/sandbox/", "rogue/")
+}
 bridge = EchoBridge()
 processes: dict[str, AgentProcess] = {}
 stores: dict[str, StoreText] = {}
@@ -76,6 +80,7 @@ def _program(spec: dict[str, Any]) -> AgentProgram:
 async def load(text: str) -> str:
     """Starts an agent; answers its exports, or the error."""
     spec = json.loads(text)
+    sandbox = sandboxes[spec.get("sandbox", "assets/sandbox/")]
     process = AgentProcess(_program(spec), sandbox, PageClock(), bridge)
     processes[spec["id"]] = process
     stores[spec["id"]] = StoreText(0, json.dumps(spec.get("store", {})))
@@ -88,7 +93,6 @@ async def load(text: str) -> str:
 async def call(text: str) -> str:
     """Calls a function of a loaded agent; answers value, store, notices and duration."""
     spec = json.loads(text)
-    bridge.notices.clear()
     process = processes[spec["id"]]
     if "store" in spec:
         stores[spec["id"]] = StoreText(0, json.dumps(spec["store"]))
@@ -110,9 +114,25 @@ async def call(text: str) -> str:
             "value": outcome.value,
             "changed": outcome.store is not None,
             "store": stores[spec["id"]].text,
-            "notices": bridge.notices,
+            "notices": _taken_notices(spec["id"]),
             "duration": outcome.duration,
         }
+    )
+
+
+async def attack(text: str) -> str:
+    """A call, and meanwhile calls of another agent; answers both, and the next call's value."""
+    spec = json.loads(text)
+    js.longest = 0
+    attacking = asyncio.ensure_future(call(text))
+    await asyncio.sleep(0.02)
+    meanwhile = json.loads(await call(json.dumps(spec["bystander"])))
+    outcome = json.loads(await attacking)
+    longest = js.longest
+    follow_up = {"id": spec["id"], "function": "ping", "verbatim": True}
+    following = json.loads(await call(json.dumps(follow_up)))
+    return json.dumps(
+        {"outcome": outcome, "meanwhile": meanwhile, "next": following, "longest": longest}
     )
 
 
@@ -127,6 +147,12 @@ def _failure(error: AgentError) -> str:
             "code": error.code,
             "message": error.message,
             "detail": error.detail,
-            "notices": bridge.notices,
+            "notices": _taken_notices(error.detail["agentId"]),
         }
     )
+
+
+def _taken_notices(agent_id: str) -> list[list[str]]:
+    taken = [notice for notice in bridge.notices if notice[0] == agent_id]
+    bridge.notices[:] = [notice for notice in bridge.notices if notice[0] != agent_id]
+    return taken

@@ -14,5 +14,13 @@ async function boot() {
 
 const driver = boot();
 
+/** What leaked across origins, and how long the longest task was; the tests read and reset them. */
+globalThis.heard = [];
+new BroadcastChannel("leak").onmessage = ({ data }) => heard.push(data);
+globalThis.longest = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+}).observe({ type: "longtask" });
+
 /** Calls one of the driver's functions: JSON text in, JSON text out. */
 globalThis.drive = async (name, text) => (await driver)[name](text);

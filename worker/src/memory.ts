@@ -6,6 +6,12 @@
  * out-of-memory error.
  */
 const PAGE = 65_536;
+const MIB = 1_048_576;
+
+/** 64 MiB for the agent, the rest for the interpreter and for text on its way in and out. */
+export const AGENT_MEMORY = (64 + 32) * MIB;
+/** CPython with its library alone takes 50 MiB. */
+export const PYTHON_MEMORY = 512 * MIB;
 
 export function limitMemory(bytes: number): void {
   const { grow } = WebAssembly.Memory.prototype;

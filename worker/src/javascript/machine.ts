@@ -12,17 +12,19 @@ import {
   type QuickJSHandle,
 } from "quickjs-emscripten-core";
 
+import { AGENT_MEMORY, limitMemory } from "../memory";
 import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import prelude from "./prelude.ts?text";
 
-const MEMORY_LIMIT = 64 * 1024 * 1024;
 const STACK_LIMIT = 256 * 1024;
 
 export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<QuickJsMachine> {
+  // QuickJS has a limit of its own, but cannot ask this allocator how large a block is.
+  limitMemory(AGENT_MEMORY);
   const wasmModule = files["quickjs.wasm"] as WebAssembly.Module;
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule }));
-  const runtime = quickjs.newRuntime({ memoryLimitBytes: MEMORY_LIMIT, maxStackSizeBytes: STACK_LIMIT });
+  const runtime = quickjs.newRuntime({ maxStackSizeBytes: STACK_LIMIT });
   runtime.setModuleLoader((name) => {
     return { error: new Error(`an agent cannot import ${name}; declare a library with @lib instead`) };
   });

@@ -6,7 +6,7 @@
  */
 import { LuaWasm } from "wasmoon";
 
-import { limitMemory } from "../memory";
+import { AGENT_MEMORY, limitMemory } from "../memory";
 import { snakeCase } from "../names";
 import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
@@ -14,7 +14,6 @@ import json from "./json.lua?text";
 import prelude from "./prelude.lua?text";
 import store from "./store.lua?text";
 
-const MEMORY_LIMIT = 64 * 1024 * 1024;
 const REGISTRY = -1_001_000;
 const OUT_OF_MEMORY = 4;
 
@@ -28,7 +27,7 @@ type Exported = Record<`_${string}`, (...values: (number | bigint)[]) => number>
 };
 
 export async function bootLua(files: RuntimeFiles, emit: Emit): Promise<LuaMachine> {
-  limitMemory(MEMORY_LIMIT);
+  limitMemory(AGENT_MEMORY);
   const { module } = await instantiate(files["lua.wasm"] as WebAssembly.Module);
   return new LuaMachine(module as unknown as Exported, emit);
 }

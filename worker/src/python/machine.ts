@@ -10,13 +10,12 @@ import createPyodideModule from "pyodide/pyodide.asm.mjs";
 import { info } from "pyodide/pyodide-lock.json";
 import { loadPyodide, type LockfileInfo, type PyodideInterface } from "pyodide";
 
-import { limitMemory } from "../memory";
+import { limitMemory, PYTHON_MEMORY } from "../memory";
 import { snakeCase } from "../names";
 import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import sources from "./personae_agent?folder";
 
-const MEMORY_LIMIT = 512 * 1024 * 1024;
 const BASE = "https://runtime.invalid/";
 const PACKAGE = "/lib/personae_agent";
 const STORE = "/tmp/store";
@@ -26,7 +25,7 @@ type Enter = (name: string, text: string, store?: string) => void;
 
 /** Boots Python with our package imported; the agent is not there yet. */
 export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): Promise<PyodideInterface> {
-  limitMemory(MEMORY_LIMIT);
+  limitMemory(PYTHON_MEMORY);
   const snapshot = files["snapshot"] as ArrayBuffer | undefined;
   const pyodide = await withFiles(files, () =>
     loadPyodide({
