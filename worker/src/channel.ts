@@ -5,7 +5,7 @@
  * code that escaped its interpreter. Sending one throws; receiving one closes the channel. The
  * page's end (`player/channel.py`) does the checking that counts.
  *
- * Text from the page comes as strings. Text to the page goes as UTF-8 bytes: the page can see how
+ * Text from the page comes as strings: the message, or the message and a store. Text to the page goes as UTF-8 bytes: the page can see how
  * large they are before it reads them, and Python decodes them fifty times faster than a string.
  */
 import { CHANNEL, type Fields, type State } from "./protocol";
@@ -27,7 +27,10 @@ export class Channel {
     private readonly port: MessagePort,
     private readonly receive: Receive,
   ) {
-    port.onmessage = (event: MessageEvent<[string, string?]>) => this.accept(event.data);
+    port.onmessage = ({ data }: MessageEvent<string | [string, string]>) => {
+      if (typeof data === "string") this.accept(data, null);
+      else this.accept(...data);
+    };
   }
 
   send(type: string, fields: Fields, store: string | null = null): void {
@@ -36,10 +39,10 @@ export class Channel {
     this.port.postMessage(message, message.filter((part) => part !== null));
   }
 
-  private accept([text, store]: [string, string?]): void {
+  private accept(text: string, store: string | null): void {
     const { type, ...fields } = JSON.parse(text) as { type: string };
     this.step("page", type);
-    this.receive(type, fields, store ?? null);
+    this.receive(type, fields, store);
   }
 
   private step(from: "page" | "worker", type: string): void {

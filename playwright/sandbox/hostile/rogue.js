@@ -5,8 +5,8 @@
 self.onmessage = ({ ports: [port] }) => {
   const encode = (value) => new TextEncoder().encode(JSON.stringify(value)).buffer;
   const say = (message, store = null) => port.postMessage([encode(message), store && encode(store)]);
-  port.onmessage = async ({ data: [text] }) => {
-    const message = JSON.parse(text);
+  port.onmessage = async ({ data }) => {
+    const message = JSON.parse(Array.isArray(data) ? data[0] : data);
     if (message.type === "load") say({ type: "loaded", functions: message.functions, handlers: [] });
     if (message.type !== "call") return;
     const [name, argument] = message.arguments;
@@ -37,7 +37,7 @@ const lies = {
   },
   undeclared: (say, port, { call }) => {
     say({ ...request, call, request: 1, method: "web.fetch", arguments: ["https://example.org/"] });
-    port.onmessage = ({ data: [text] }) => say({ type: "result", call, value: text });
+    port.onmessage = ({ data: text }) => say({ type: "result", call, value: text });
   },
   thrown: () => setTimeout(() => { throw new Error("on purpose"); }),
   closed: () => self.close(),

@@ -183,7 +183,7 @@ class FrameWire:
         personae_host.hear(port, 4 * limit("messageCharacters"), self._listener)
 
     def post(self, text: str, store: str | None = None) -> None:
-        self._port.postMessage(to_js([text, store]))
+        self._port.postMessage(text if store is None else to_js([text, store]))
 
     def terminate(self) -> None:
         if self._listener is None:

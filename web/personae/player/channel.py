@@ -8,11 +8,11 @@ it. The first illegal message closes the channel for good. Does no input or outp
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from personae.bounded import load_json
 
@@ -21,8 +21,7 @@ class ProtocolViolation(Exception):
     """The worker sent something that no honest worker sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     type: str
     fields: Mapping[str, Any]
     store: str | None = None
@@ -46,14 +45,50 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_FIELD_TYPES: dict[str, Callable[[Any], bool]] = {
-    "any": lambda value: True,
-    "string": lambda value: isinstance(value, str),
-    "integer": is_whole,
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
+# The exact types that parsed JSON consists of; None accepts any.
+_TYPES: dict[str, type | None] = {
+    "any": None,
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """One message's declaration, ready for checking."""
+
+    sender: str
+    states: frozenset[str]
+    then: str | None
+    has_store: bool
+    fields: tuple[tuple[str, str, bool, type | None], ...]
+    """Name, type's name, whether it is optional, type."""
+    names: frozenset[str]
+
+
+@cache
+def _declarations() -> dict[str, _Declared]:
+    def declared(message: dict[str, Any]) -> _Declared:
+        fields = tuple(
+            (name, kind.rstrip("?"), kind.endswith("?"), _TYPES[kind.rstrip("?")])
+            for name, kind in message["fields"].items()
+        )
+        return _Declared(
+            sender=message["from"],
+            states=frozenset(message["in"]),
+            then=message.get("then"),
+            has_store=message.get("store", False),
+            fields=fields,
+            names=frozenset(message["fields"]),
+        )
+
+    return {name: declared(message) for name, message in protocol()["channel"].items()}
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Channel:
@@ -61,21 +96,22 @@ class Channel:
 
     def __init__(self) -> None:
         self.state = "booting"
-        self._messages: dict[str, Any] = protocol()["channel"]
+        self._messages = _declarations()
         self._notices = 0
+        self._most_characters = limit("messageCharacters")
 
     def close(self) -> None:
         self.state = "closed"
 
     def outgoing(self, type_: str, **fields: Any) -> str:
         """The text of a message to the worker. An illegal one is a defect of the player."""
-        problem = self._problem("page", type_, fields)
-        if problem is not None:
-            raise AssertionError(problem)
+        declared = self._messages[type_]
+        assert declared.sender == "page" and self.state in declared.states, (type_, self.state)
+        assert fields.keys() == declared.names, type_
         if type_ in ("load", "call"):
             self._notices = 0
-        self._advance(type_)
-        return json.dumps({"type": type_, **fields}, ensure_ascii=False)
+        self.state = declared.then or self.state
+        return _encode({"type": type_, **fields})
 
     def incoming(self, text: str, store: str | None) -> Message:
         """The message a worker sent, checked. Raises ProtocolViolation and closes otherwise."""
@@ -86,30 +122,32 @@ class Channel:
             raise
 
     def _checked(self, text: str, store: str | None) -> Message:
-        if len(text) > limit("messageCharacters"):
+        if len(text) > self._most_characters:
             raise ProtocolViolation(f"a message of {len(text)} characters")
         fields = _parsed(text)
         type_ = fields.pop("type", None)
-        problem = self._problem("worker", type_, fields) or self._store_problem(type_, store)
-        if problem is not None:
+        declared = self._messages.get(type_) if isinstance(type_, str) else None
+        problem = self._problem(type_, declared, fields)
+        if problem is None and store is not None:
+            problem = self._store_problem(type_, store)
+        if problem is not None or declared is None:
             raise ProtocolViolation(problem)
         if type_ == "notice":
             self._count_notice()
-        self._advance(type_)
+        self.state = declared.then or self.state
         return Message(type_, fields, store)
 
-    def _problem(self, sender: str, type_: Any, fields: Mapping[str, Any]) -> str | None:
-        declared = self._messages.get(type_) if isinstance(type_, str) else None
-        if declared is None or declared["from"] != sender:
-            return f"a message of type {str(type_)[:40]!r}, which the {sender} never sends"
-        if self.state not in declared["in"]:
+    def _problem(
+        self, type_: Any, declared: _Declared | None, fields: Mapping[str, Any]
+    ) -> str | None:
+        if declared is None or declared.sender != "worker":
+            return f"a message of type {str(type_)[:40]!r}, which the worker never sends"
+        if self.state not in declared.states:
             return f"{type_} in state {self.state}"
-        return _field_problem(type_, declared["fields"], fields)
+        return _field_problem(type_, declared, fields)
 
-    def _store_problem(self, type_: str, store: str | None) -> str | None:
-        if store is None:
-            return None
-        if not self._messages[type_].get("store"):
+    def _store_problem(self, type_: str, store: str) -> str | None:
+        if not self._messages[type_].has_store:
             return f"{type_} with a store"
         if len(store) > limit("valueCharacters"):
             return f"a store of {len(store)} characters"
@@ -122,9 +160,6 @@ class Channel:
         # One more than agents may use: the line that counts what was dropped.
         if self._notices > limit("noticesPerCall") + 1:
             raise ProtocolViolation("a flood of notices")
-
-    def _advance(self, type_: str) -> None:
-        self.state = self._messages[type_].get("then", self.state)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -141,16 +176,13 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _field_problem(
-    type_: str, declared: Mapping[str, str], fields: Mapping[str, Any]
-) -> str | None:
-    unknown = fields.keys() - declared.keys()
-    if unknown:
-        return f"{type_} with an unknown field {min(unknown)[:40]!r}"
-    for name, kind in declared.items():
+def _field_problem(type_: str, declared: _Declared, fields: Mapping[str, Any]) -> str | None:
+    if not fields.keys() <= declared.names:
+        return f"{type_} with an unknown field {min(fields.keys() - declared.names)[:40]!r}"
+    for name, kind, is_optional, exact in declared.fields:
         value = fields.get(name)
-        if value is None and kind.endswith("?"):
+        if value is None and is_optional:
             continue
-        if name not in fields or not _FIELD_TYPES[kind.rstrip("?")](value):
-            return f"{type_} whose field {name!r} is no {kind.rstrip('?')}"
+        if name not in fields or (exact is not None and type(value) is not exact):
+            return f"{type_} whose field {name!r} is no {kind}"
     return None

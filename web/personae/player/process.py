@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from personae.errors import AgentError, BridgeError
 from personae.package.model import AgentProgram
@@ -71,6 +71,14 @@ class Outcome:
     """Milliseconds from sending the call to having its result."""
 
 
+class _Due(NamedTuple):
+    """When what is running has to be done, on the clock's monotonic scale."""
+
+    at: float
+    milliseconds: float
+    function: str
+
+
 class Bridge(Protocol):
     """What agents reach through ``studio``; implemented by the player."""
 
@@ -111,6 +119,9 @@ class AgentProcess:
         self._wire: Wire | None = None
         self._closed = False
         self._awaited: asyncio.Future[Message] | None = None
+        self._due: _Due | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._watch_until = 0.0
         self._held: str | None = None
         self._calls = 0
         self._context: Mapping[str, Any] = {}
@@ -162,6 +173,8 @@ class AgentProcess:
         self._closed = True
         self._end()
         self._fail("agent_closed", "was closed")
+        if self._watch is not None:
+            self._watch.cancel()
 
     async def _run(
         self,
@@ -254,27 +267,41 @@ class AgentProcess:
     async def _within(
         self, answer: asyncio.Future[Message], function: str, deadline: float
     ) -> Message:
-        watch = asyncio.ensure_future(self._expire(answer, function, deadline))
+        self._due = _Due(self._clock.monotonic() + deadline, deadline, function)
+        self._keep_watch()
         try:
             return await answer
         finally:
-            watch.cancel()
+            self._due = None
 
-    async def _expire(
-        self, answer: asyncio.Future[Message], function: str, deadline: float
-    ) -> None:
-        await self._clock.sleep(deadline)
-        # A page that was busy gets here late, with the answer perhaps already in its queue.
-        await self._clock.sleep(0)
-        if not answer.done():
-            self._end()
-            answer.set_exception(
-                self._error(
-                    "agent_deadline",
-                    f"took longer than {deadline / 1000:g} s in {function} and was stopped",
-                    function=function,
-                )
-            )
+    def _keep_watch(self) -> None:
+        """One task watches over all calls: to start one for each would cost more than a call."""
+        assert self._due is not None
+        if self._watch is not None and not self._watch.done():
+            if self._watch_until <= self._due.at:
+                return
+            self._watch.cancel()
+        self._watch_until = self._due.at
+        self._watch = asyncio.ensure_future(self._watch_calls())
+
+    async def _watch_calls(self) -> None:
+        """Ends the call that is past its deadline; returns when none is running."""
+        while self._due is not None:
+            self._watch_until = self._due.at
+            await self._clock.sleep(self._due.at - self._clock.monotonic())
+            # A page that was busy gets here late, with the answer perhaps already in its queue.
+            await self._clock.sleep(0)
+            if self._due is not None and self._clock.monotonic() >= self._due.at:
+                self._expire(self._due)
+                return
+
+    def _expire(self, due: _Due) -> None:
+        self._end()
+        self._fail(
+            "agent_deadline",
+            f"took longer than {due.milliseconds / 1000:g} s in {due.function} and was stopped",
+            function=due.function,
+        )
 
     def _receive(self, channel: Channel, text: str, store: str | None) -> None:
         """Everything a worker says arrives here."""
@@ -349,9 +376,9 @@ class AgentProcess:
             self._wire.terminate()
             self._wire = None
 
-    def _fail(self, code: str, what: str) -> None:
+    def _fail(self, code: str, what: str, **detail: Any) -> None:
         if self._awaited is not None and not self._awaited.done():
-            self._awaited.set_exception(self._error(code, what))
+            self._awaited.set_exception(self._error(code, what, **detail))
 
     def _thrown(self, message: Message, function: str) -> AgentError:
         thrown = _clean(message.fields["message"])

@@ -17,6 +17,8 @@ import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import prelude from "./prelude.ts?text";
 
+/** The prelude's functions for the host. */
+const ENTRIES = ["adopt", "begin", "settle", "wake", "describe"];
 const STACK_LIMIT = 256 * 1024;
 
 export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<QuickJsMachine> {
@@ -32,7 +34,7 @@ export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<Quic
 }
 
 export class QuickJsMachine implements Machine {
-  private readonly entries: QuickJSHandle;
+  private readonly entries: Record<string, QuickJSHandle> = {};
   /** The store's text as the page has it. */
   private known = "";
 
@@ -46,7 +48,9 @@ export class QuickJsMachine implements Machine {
     this.give(host, "limits", vm.newString(JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests })));
     this.give(vm.global, "host", host);
     vm.unwrapResult(vm.evalCode(prelude, "prelude")).dispose();
-    this.entries = vm.getProp(vm.global, "machine");
+    const machine = vm.getProp(vm.global, "machine");
+    for (const name of ENTRIES) this.entries[name] = vm.getProp(machine, name);
+    machine.dispose();
     vm.unwrapResult(vm.evalCode("delete globalThis.machine", "prelude")).dispose();
   }
 
@@ -124,9 +128,8 @@ export class QuickJsMachine implements Machine {
   /** Calls one of the prelude's functions, releasing the arguments; its answer as text. */
   private entry(name: string, ...values: QuickJSHandle[]): string {
     const { vm } = this;
-    const run = vm.getProp(this.entries, name);
-    const result = vm.callFunction(run, vm.undefined, ...values);
-    for (const handle of [run, ...values]) handle.dispose();
+    const result = vm.callFunction(this.entries[name]!, vm.undefined, ...values);
+    for (const handle of values) handle.dispose();
     if (result.error) throw this.failure(result.error, "threw");
     return result.value.consume((value) => (vm.typeof(value) === "string" ? vm.getString(value) : ""));
   }
@@ -149,6 +152,7 @@ export class QuickJsMachine implements Machine {
   }
 
   private runJobs(): void {
+    if (!this.vm.runtime.hasPendingJob()) return;
     const result = this.vm.runtime.executePendingJobs();
     if (result.error) throw this.failure(result.error, "threw");
   }
@@ -160,9 +164,7 @@ export class QuickJsMachine implements Machine {
   }
 
   private describe(error: QuickJSHandle): { kind: string; message: string; stack: string | null } {
-    const run = this.vm.getProp(this.entries, "describe");
-    const result = this.vm.callFunction(run, this.vm.undefined, error);
-    run.dispose();
+    const result = this.vm.callFunction(this.entries["describe"]!, this.vm.undefined, error);
     error.dispose();
     if (!result.error) return JSON.parse(result.value.consume((value) => this.vm.getString(value)));
     result.error.dispose();

@@ -40,7 +40,7 @@ delete globalThis.host;
 
 const emit = (emission: object, store?: string) => emitText(stringify(emission), store);
 const notice = (kind: string, text: string) => emit({ op: "notice", kind, text });
-const studio = new Studio(methods, openRequests, emit);
+const studio = new Studio(methods, openRequests, emit, notice);
 const wake = installGlobals((after) => emit({ op: "wake", after }));
 globalThis.console = consoleFor(notice);
 
@@ -54,7 +54,7 @@ function begin(text: string, storeText: string | undefined): void {
   try {
     const handler = agent[call.function];
     if (typeof handler !== "function") return missing(call.function);
-    const values = [...call.arguments, store.object, studio.object(notice), call.context];
+    const values = [...call.arguments, store.object, studio.object(), call.context];
     const returned = apply(handler as Handler, undefined, values);
     if (isThenable(returned)) apply(promiseThen, promiseResolve(returned), [finish, fail]);
     else finish(returned);

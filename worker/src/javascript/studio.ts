@@ -9,6 +9,7 @@ import { toJson } from "./values";
 
 type Emit = (emission: object) => void;
 type Notice = (kind: string, text: string) => void;
+type Group = Record<string, unknown>;
 interface Waiting {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
@@ -26,38 +27,46 @@ class StudioError extends Error {
   }
 }
 
+const { freeze } = Object;
+
 export class Studio {
   private readonly waiting = new Map<number, Waiting>();
+  private readonly methods: Group;
+  private readonly groups: [string, Group][];
   private calling = false;
   private last = 0;
 
   constructor(
-    private readonly methods: string[],
+    methods: string[],
     private readonly limit: number,
     private readonly emit: Emit,
-  ) {}
+    notice: Notice,
+  ) {
+    const say = (kind: string) => freeze((message: unknown) => notice(kind, String(message)));
+    this.methods = { toast: say("toast"), log: say("log") };
+    const groups = new Map<string, Group>();
+    for (const method of methods) {
+      const [first, second] = method.split(".") as [string, string?];
+      const group = second === undefined ? this.methods : (groups.get(first) ?? {});
+      group[second ?? first] = freeze((...values: unknown[]) => this.request(method, values));
+      if (second !== undefined) groups.set(first, group);
+    }
+    this.groups = [...groups];
+  }
 
   begin(): void {
     this.calling = true;
-    this.waiting.clear();
+    if (this.waiting.size > 0) this.waiting.clear();
   }
 
   end(): void {
     this.calling = false;
   }
 
-  /** `{toast, log, callModel, history: {search, range}, …}`. */
-  object(notice: Notice): object {
-    const studio: Record<string, unknown> = {
-      toast: (message: unknown) => notice("toast", String(message)),
-      log: (message: unknown) => notice("log", String(message)),
-    };
-    for (const method of this.methods) {
-      const [first, second] = method.split(".") as [string, string?];
-      const call = (...values: unknown[]) => this.request(method, values);
-      if (second === undefined) studio[first] = call;
-      else ((studio[first] ??= {}) as Record<string, unknown>)[second] = call;
-    }
+  /** A fresh `{toast, log, callModel, history: {search, range}, …}` of frozen functions. */
+  object(): object {
+    const studio: Record<string, unknown> = { ...this.methods };
+    for (let i = 0; i < this.groups.length; i++) studio[this.groups[i]![0]] = { ...this.groups[i]![1] };
     return studio;
   }
 
