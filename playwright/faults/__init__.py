@@ -1,0 +1,1 @@
+"""Faults that the browser tests inject, and looks at what is stored afterwards."""

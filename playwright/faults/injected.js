@@ -1,0 +1,101 @@
+// Runs before the page's own scripts: IndexedDB and the clock misbehave as `faults` says, and
+// `faults.dump` shows what is stored, read past the player.
+(() => {
+  const NAME = "personae";
+  const faults = {
+    open: "", // name of the error that opening a database throws
+    read: "", // name of the error that reading throws
+    abort: false, // whether transactions that write are aborted
+    ahead: 0, // how many schema versions this code is ahead of what it is
+    shift: 0, // milliseconds that the wall clock is off
+    connections: 0, // how often the database was opened
+  };
+  globalThis.faults = faults;
+  const open = IDBFactory.prototype.open;
+  const connections = new Set();
+  const raise = (name) => {
+    if (name) throw new DOMException("as injected", name);
+  };
+
+  IDBFactory.prototype.open = function (name, version) {
+    raise(faults.open);
+    const request = open.call(this, name, version && version + faults.ahead);
+    request.addEventListener("success", () => {
+      faults.connections += 1;
+      connections.add(request.result);
+    });
+    return request;
+  };
+  for (const method of ["getAll", "getAllKeys"]) {
+    const plain = IDBObjectStore.prototype[method];
+    IDBObjectStore.prototype[method] = function (...args) {
+      raise(faults.read);
+      return plain.apply(this, args);
+    };
+  }
+  const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (...args) {
+    const request = put.apply(this, args);
+    if (faults.abort) this.transaction.abort();
+    return request;
+  };
+  const now = Date.now;
+  Date.now = () => now() + faults.shift;
+
+  const settled = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  const raw = async (mode, work) => {
+    const database = await settled(open.call(indexedDB, NAME));
+    try {
+      const tables = [...database.objectStoreNames];
+      return tables.length ? await work(database.transaction(tables, mode), tables) : {};
+    } finally {
+      database.close();
+    }
+  };
+
+  /** Closes every connection under the page's feet. */
+  faults.lose = () => {
+    for (const connection of connections) connection.close();
+    connections.clear();
+  };
+  /** {table: [[key, value], ...]} without the package files. */
+  faults.dump = () =>
+    raw("readonly", async (transaction, tables) => {
+      const found = {};
+      for (const table of tables.filter((name) => name !== "files")) {
+        const rows = (found[table] = []);
+        const request = transaction.objectStore(table).openCursor();
+        await new Promise((resolve, reject) => {
+          request.onerror = () => reject(request.error);
+          request.onsuccess = () => {
+            const cursor = request.result;
+            if (!cursor) return resolve();
+            rows.push([cursor.key, cursor.value]);
+            cursor.continue();
+          };
+        });
+      }
+      return found;
+    });
+  /** Writes [table, key, value] triples straight into the database. */
+  faults.write = (triples) =>
+    raw("readwrite", async (transaction) => {
+      for (const [table, key, value] of triples)
+        await settled(put.call(transaction.objectStore(table), value, key));
+    });
+  /** Holds the database open, as a tab of another version does; makes it if there is none. */
+  faults.hold = async (version, tables = [], yields = false) => {
+    const request = open.call(indexedDB, NAME, version);
+    request.onupgradeneeded = () => {
+      for (const table of tables)
+        if (!request.result.objectStoreNames.contains(table))
+          request.result.createObjectStore(table);
+    };
+    faults.held = await settled(request);
+    if (yields) faults.held.onversionchange = () => faults.held.close();
+  };
+})();

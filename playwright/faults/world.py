@@ -1,0 +1,93 @@
+"""A character to injure, and the tab it lives in."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from app_page import READY, AppPage
+from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Error as PlaywrightError
+
+HERE = Path(__file__).parent
+NAME = "Moody"
+
+
+def moody(folder: Path, *more: Path, name: str = NAME, **files: str) -> Path:
+    """A package with the agents in ``agents/`` that are named, test.moody first."""
+    agents = [HERE / "agents" / "test.moody.js", *more]
+    config = {"name": name, "agents": [path.name.removesuffix(".js") for path in agents]}
+    target = folder / f"{name.lower()}.zip"
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("instructions.txt", "You are moody.")
+        for path in agents:
+            archive.write(path, f"agents/{path.name}")
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return target
+
+
+def inject(context: BrowserContext, **preset: Any) -> None:
+    """Makes ``faults`` of injected.js known in every page that is opened from now on."""
+    context.add_init_script(path=HERE / "injected.js")
+    if preset:
+        context.add_init_script(f"Object.assign(faults, {json.dumps(preset)})")
+
+
+def fault(page: Page, **changes: Any) -> None:
+    page.evaluate("changes => void Object.assign(faults, changes)", changes)
+
+
+def stored(page: Page) -> dict[str, dict[tuple[Any, ...], Any]]:
+    """table -> key -> value as it is in IndexedDB; JSON texts of conversations are parsed."""
+    tables = page.evaluate("faults.dump()")
+    return {
+        table: {tuple(key): _parsed(table, value) for key, value in rows}
+        for table, rows in tables.items()
+    }
+
+
+def _parsed(table: str, value: Any) -> Any:
+    if table in ("conversations", "entries", "packages") and isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def crash(page: Page) -> None:
+    """Ends the page's process at once, as a killed tab."""
+    try:
+        page.goto("chrome://crash", timeout=5_000)
+    except PlaywrightError:
+        page.close()
+        return
+    raise AssertionError("the tab has survived")
+
+
+def exported(app: AppPage, tmp_path: Path) -> dict[str, Any]:
+    """The open conversation as the menu exports it."""
+    app.page.locator("[data-action=chat-menu]").click()
+    with app.page.expect_download(timeout=READY) as download:
+        app.page.get_by_role("menuitem", name="Export as JSON").click()
+    target = tmp_path / "exported.json"
+    download.value.save_as(target)
+    data: dict[str, Any] = json.loads(target.read_text())
+    return data
+
+
+def one_banner(app: AppPage, *words: str) -> None:
+    """There is one banner, and it is a quiet one that says all of ``words``."""
+    banner = app.by("error-banner")
+    expect(banner).to_have_count(1, timeout=READY)
+    expect(banner).to_have_attribute("data-tone", "quiet")
+    for word in words:
+        expect(banner).to_contain_text(word)
+
+
+def no_banner(app: AppPage) -> None:
+    expect(app.by("error-banner")).to_have_count(0, timeout=READY)
