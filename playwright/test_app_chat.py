@@ -80,7 +80,7 @@ def test_a_code_block_is_copied(app: AppPage, provider: ModelProvider) -> None:
     app.say("Code").answered("let b")
     app.messages().last.get_by_label("Copy the code").click()
     expect(app.messages().last.locator(".code-copy")).to_have_class("small-button code-copy done")
-    assert app.page.evaluate("navigator.clipboard.readText()") == "let a = 1;\nlet b = 2;\n"
+    assert app.page.evaluate("navigator.clipboard.readText()") == "let a = 1;\nlet b = 2;"
 
 
 def test_reasoning_is_folded(app: AppPage, provider: ModelProvider) -> None:

@@ -24,9 +24,15 @@ export function codeFigure(language) {
       lines += text.split("\n").length - 1;
     },
     finish() {
+      dropLastLineEnd(part);
       if (language && code.textContent.length <= HIGHLIGHT_LIMIT) highlightLater(code, language);
     },
   };
+}
+
+function dropLastLineEnd(part) {
+  const text = part?.lastChild;
+  if (text?.data.endsWith("\n")) text.data = text.data.slice(0, -1);
 }
 
 async function highlightLater(code, language) {

@@ -37,6 +37,11 @@ export function isClosed(token, blankFollows) {
   return token.type === "paragraph" && blankFollows;
 }
 
+/** Whether a line is one of a paragraph, which the next line may go on with. */
+export function isProse(line) {
+  return line.trim() !== "" && !/^ {0,3}(?:`{3}|~{3}|#{1,6}\s|\|)/.test(line);
+}
+
 /** Where an endless paragraph may be cut: after a sentence or a line; 0 when it is short. */
 export function splitLong(source) {
   if (source.length < LONG) return 0;

@@ -3,7 +3,7 @@
 // a piece does not grow with the message. A step takes at most SLICE characters.
 import { codeFigure } from "./code.js";
 import { lex, toFragment } from "./markup.js";
-import { closingFence, couldCloseFence, isClosed, mendInline, openingFence, splitLong } from "./source.js";
+import { closingFence, couldCloseFence, isClosed, isProse, mendInline, openingFence, splitLong } from "./source.js";
 
 const SLICE = 12_000;
 // After rendering the open block for t ms, it rests for REST * t ms: its share of the time is
@@ -20,6 +20,7 @@ export class MarkdownStream {
     this.fence = null; // {close: RegExp, code, midLine}
     this.list = null; // the <ul> or <ol> whose later items are still open
     this.table = null; // {head, body, aligned}
+    this.quote = null; // {stream, midLine}: a quote is a stream of its own
     this.restUntil = 0;
     this.ended = false;
     this.timer = 0;
@@ -38,6 +39,7 @@ export class MarkdownStream {
 
   dispose() {
     clearTimeout(this.timer);
+    this.quote?.stream.dispose();
     this.backlog = "";
   }
 
@@ -54,6 +56,7 @@ export class MarkdownStream {
   advance(last) {
     if (this.fence) return this.advanceFence(last);
     if (this.table) return this.advanceTable(last);
+    if (this.quote) return this.advanceQuote(last);
     if (!this.list && this.openFence()) return true;
     return this.advanceBlocks(last);
   }
@@ -124,8 +127,9 @@ export class MarkdownStream {
     const open = tokens[0];
     if (open?.type === "list" && open.items.length > 1) return this.commitItems(open);
     if (open?.type === "table" && open.rows.length > 0) return this.startTable(open);
-    const cut = splitLong(this.source);
-    if (cut && open?.type === "paragraph") {
+    if (open?.type === "blockquote") return this.startQuote();
+    const cut = open && open.type !== "paragraph" ? 0 : splitLong(this.source);
+    if (cut) {
       this.commit(lex(this.source.slice(0, cut), this.links), cut);
       return true;
     }
@@ -200,6 +204,59 @@ export class MarkdownStream {
     const nodes = [...toFragment(tokens).querySelectorAll("tbody > tr")];
     this.table.body.append(...nodes);
     return nodes;
+  }
+
+  startQuote() {
+    this.clearOpen();
+    this.list = null;
+    const element = document.createElement("blockquote");
+    this.element.append(element);
+    this.quote = { stream: new MarkdownStream(element), midLine: false, prose: false };
+    return true;
+  }
+
+  advanceQuote(last) {
+    const { stream } = this.quote;
+    for (;;) {
+      const newline = this.source.indexOf("\n");
+      if (newline < 0) break;
+      const line = this.quotedLine(this.source.slice(0, newline));
+      if (line === null) return this.closeQuote();
+      stream.push(`${line}\n`);
+      this.endQuotedLine(line);
+      this.source = this.source.slice(newline + 1);
+    }
+    const rest = this.source && (last || /^ {0,3}> ?\S/.test(this.source) || this.quote.midLine);
+    const line = rest ? this.quotedLine(this.source) : null;
+    if (line !== null) {
+      stream.push(line);
+      this.endQuotedLine(line);
+      this.quote.midLine = true;
+      this.source = "";
+    }
+    return last ? this.closeQuote() : false;
+  }
+
+  /** Notes whether the next line may go on without a quote mark. */
+  endQuotedLine(line) {
+    const { stream, midLine } = this.quote;
+    if (!midLine) this.quote.prose = !stream.fence && isProse(line);
+    this.quote.midLine = false;
+  }
+
+  /** The line without its quote mark; null when it does not belong to the quote. */
+  quotedLine(line) {
+    if (this.quote.midLine) return line;
+    const marked = /^ {0,3}> ?/.exec(line);
+    if (marked) return line.slice(marked[0].length);
+    const tokens = this.quote.prose && line.trim() ? lex(`> x\n${line}`, {}) : [];
+    return tokens.length === 1 && tokens[0].type === "blockquote" ? line : null;
+  }
+
+  closeQuote() {
+    this.quote.stream.end();
+    this.quote = null;
+    return this.source !== "";
   }
 
   renderOpen() {
