@@ -1,5 +1,6 @@
 // Starts Python and shows how far it is. Everything before the first line of Python is here.
 import { assets, bootBytes, root } from "./host/assets.js";
+import { forgetNotes } from "./host/forgetful.js";
 import "./host/index.js";
 
 const element = (id) => document.getElementById(id);
@@ -70,8 +71,10 @@ function fail(reason) {
 
 function start() {
   const stopWatching = watchAssets();
+  const remember = forgetNotes();
   addEventListener("py:progress", ({ detail }) => detail in PHASES && show(PHASES[detail]));
   addEventListener("personae:started", stopWatching, { once: true });
+  addEventListener("personae:started", remember, { once: true });
   addEventListener("unhandledrejection", ({ reason }) => {
     if (document.documentElement.dataset.started === undefined)
       fail(`The start failed: ${reason?.message ?? reason}.`);

@@ -10,6 +10,9 @@ function named(name, message) {
   return Object.assign(new Error(message), { name });
 }
 
+const blocked = () =>
+  named("BlockedError", "another tab holds an older version of the database open");
+
 function rangeOf(prefix, before) {
   // Arrays sort after every string and number, so [...prefix, []] is past all keys of the prefix.
   const upper = before ?? [...prefix, []];
@@ -19,6 +22,7 @@ function rangeOf(prefix, before) {
 class Storage {
   #name;
   #opening = null;
+  #blocked = false;
   #told;
 
   /** told(event) hears "closed-for-upgrade" when a newer version in another tab took over. */
@@ -28,6 +32,8 @@ class Storage {
   }
 
   #open() {
+    // While an upgrade waits for another tab, the browser lets every further open wait behind it.
+    if (this.#blocked) return Promise.reject(blocked());
     this.#opening ??= this.#connect().catch((error) => {
       this.#opening = null;
       throw error;
@@ -37,7 +43,6 @@ class Storage {
 
   #connect() {
     const forget = () => (this.#opening = null);
-    let tooLate = false;
     return new Promise((resolve, reject) => {
       openDB(this.#name, SCHEMA, {
         upgrade(database) {
@@ -45,8 +50,8 @@ class Storage {
             if (!database.objectStoreNames.contains(table)) database.createObjectStore(table);
         },
         blocked: () => {
-          tooLate = true;
-          reject(named("BlockedError", "another tab holds an older version of the database open"));
+          this.#blocked = true;
+          reject(blocked());
         },
         blocking: (_current, _next, event) => {
           event.target.close();
@@ -54,10 +59,12 @@ class Storage {
           this.#told("closed-for-upgrade");
         },
         terminated: forget,
-      }).then((database) => {
-        if (tooLate) database.close(); // the wait was given up, the next open is another one
-        else resolve(database);
-      }, reject);
+      })
+        .then((database) => {
+          if (this.#blocked) this.#opening = Promise.resolve(database);
+          resolve(database);
+        }, reject)
+        .finally(() => (this.#blocked = false));
     });
   }
 

@@ -104,6 +104,13 @@ class App:
         on("action", "load-image", lambda element, _: markdown.module().loadImage(element))
         on("input", "conversation-search", lambda *_: self.chat.search())
 
+    async def _storage_works_again(self) -> None:
+        """Shows what could not be read before."""
+        if self.chat.player is not None:
+            await self.chat.refresh_list()
+        if self.page.shell.view == "start":
+            await self.opening.show_start()
+
     def _leaving(self, event: Any) -> None:
         """Lets the browser ask before it closes a tab that holds what is not stored."""
         if self.environment.saver.fault is not None:
@@ -113,6 +120,7 @@ class App:
         if kind == "storage":
             if not message:
                 self.page.banners.clear("storage")
+                self.page.tasks.start(self._storage_works_again())
                 return
             self.page.banners.show(Advice(message), topic="storage", quiet=True)
         elif message:
