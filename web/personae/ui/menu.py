@@ -35,7 +35,7 @@ class Menus:
         menu = self._menu = clone("menu")
         for number, item in enumerate(self._items):
             menu.appendChild(_button(item, number))
-        (opener.closest("dialog") or document.body).appendChild(menu)
+        opener.closest("dialog, main, nav, aside").appendChild(menu)
         self._listeners.on(menu, "click", self._clicked)
         self._listeners.on(menu, "keydown", self._key)
         self._listeners.on(menu, "toggle", self._toggled)

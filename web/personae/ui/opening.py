@@ -71,14 +71,12 @@ class Opening:
         await self.show_start()
 
     async def show_start(self) -> None:
-        self._app.page.shell.close_sidebar()
-        await self.start.show(self._stored)
-        self._app.page.shell.set_view("start")
+        page = self._app.page
+        page.shell.close_sidebar()
         if self._app.chat.player is None:
-            self._app.page.shell.set_title("Personae")
-            self._app.page.composer.set_placeholder("Choose a character first")
-        await self.start.load_offers()
-        self.start.draw_library(await self._stored())
+            page.shell.set_title("Personae")
+            page.composer.set_placeholder("Choose a character first")
+        await self.start.show(self._stored, lambda: page.shell.set_view("start"))
 
     async def _stored(self) -> list[dict[str, Any]]:
         """The library's list; empty, with a banner, while storage cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from personae.ui.message import paint_monogram
 from personae.ui.remedies import problem_lines
 
 Library = list[dict[str, Any]]
+PATIENCE = 1.5
+"""Seconds the start screen waits for offers, so that nothing moves when they come."""
 FOLDER = "folder:"
 """What the source of a project folder starts with."""
 
@@ -27,19 +30,29 @@ class StartScreen:
     def __init__(self, host: dict[str, Any], now: Callable[[], int]) -> None:
         self._host, self._now = host, now
         self._box = by_id("start")
-        self._offers: list[dict[str, Any]] | None = None
+        self._offers: list[dict[str, Any]] = []
+        self._loading: asyncio.Task[None] | None = None
 
-    async def show(self, library: Callable[[], Awaitable[Library]]) -> None:
+    async def show(
+        self, library: Callable[[], Awaitable[Library]], appear: Callable[[], None]
+    ) -> None:
+        """Draws everything at once; only offers that are late come in afterwards."""
         await load_templates("start")
         if not self._box.childElementCount:
             self._box.appendChild(clone("start"))
-        show(self._box, True)
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._load_offers())
+        await asyncio.wait([self._loading], timeout=PATIENCE)
         self.draw_library(await library())
+        appear()
+        if not self._loading.done():
+            await self._loading
+            self.draw_library(await library())
 
     def draw_library(self, entries: Library) -> None:
         self._draw("library", [self._library_item(entry) for entry in entries])
         known = {entry.get("source") for entry in entries}
-        offers = [offer for offer in self._offers or [] if offer["url"] not in known]
+        offers = [offer for offer in self._offers if offer["url"] not in known]
         self._draw("offers", [_offer_item(offer) for offer in offers])
         show(part(self._box, "library-section"), bool(entries))
         show(part(self._box, "offer-section"), bool(offers))
@@ -60,10 +73,9 @@ class StartScreen:
         part(item, "more").setAttribute("aria-label", f"More for {entry['name']}")
         return item
 
-    async def load_offers(self) -> None:
+    async def _load_offers(self) -> None:
         """The sample character and what the host lists; quiet when there is nothing."""
-        if self._offers is None:
-            self._offers = [*await _sample(), *await _hosted(self._host)]
+        self._offers = [*await _sample(), *await _hosted(self._host)]
 
     def show_problems(self, error: PackageError | None) -> None:
         """Lists everything that is wrong with a package; None takes it away."""
