@@ -180,6 +180,26 @@ async def test_requests_pass_the_gate_and_come_back() -> None:
     ]
 
 
+async def test_a_defect_of_the_player_is_an_answer_too() -> None:
+    def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            worker.say("request", call=1, request=1, method="history.search", arguments=["x"])
+        else:
+            worker.say("result", call=1, value=message["code"])
+
+    async def broken(*values: Any) -> Any:
+        raise KeyError("defect")
+
+    rig = Rig(ask, apis=("studio.history",))
+    rig.bridge.request = broken  # type: ignore[method-assign]
+    told: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda loop, context: told.append(context["message"])
+    )
+    assert (await rig.call()).value == "player_failed"
+    assert told == ["studio.history.search failed"]
+
+
 async def test_an_answer_that_comes_after_the_call_is_not_sent() -> None:
     def leave(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
         if message["type"] == "call":

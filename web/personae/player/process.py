@@ -15,13 +15,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from personae.errors import AgentError, BridgeError
+from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.player.channel import Channel, Message, ProtocolViolation, limit
-from personae.player.studio import checked_request
+from personae.player.deadlines import DeadlineWatch, Due
+from personae.player.idle import idle_workers
+from personae.player.requests import Bridge, Requests
 from personae.ports import Clock, Sandbox, Wire
+
+__all__ = ["FUNCTIONS", "AgentProcess", "Bridge", "Outcome", "StoreText"]
 
 CALL_DEADLINE = 8_000
 MODEL_CALL_DEADLINE = 120_000
@@ -71,36 +75,6 @@ class Outcome:
     """Milliseconds from sending the call to having its result."""
 
 
-class _Due(NamedTuple):
-    """When what is running has to be done, on the clock's monotonic scale."""
-
-    at: float
-    milliseconds: float
-    function: str
-
-
-class Bridge(Protocol):
-    """What agents reach through ``studio``; implemented by the player."""
-
-    async def request(
-        self,
-        program: AgentProgram,
-        method: str,
-        arguments: Mapping[str, Any],
-        context: Mapping[str, Any],
-    ) -> Any:
-        """Answers ``studio.<method>`` with a JSON value.
-
-        ``arguments`` are named and typed as ``protocol.json`` declares; absent optional ones are
-        absent. ``context`` is the running call's. Raises BridgeError to refuse.
-        """
-        ...
-
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind`` is toast, log or console."""
-        ...
-
-
 class AgentProcess:
     """Runs one agent instance. ``close()`` ends it for good."""
 
@@ -119,13 +93,10 @@ class AgentProcess:
         self._wire: Wire | None = None
         self._closed = False
         self._awaited: asyncio.Future[Message] | None = None
-        self._due: _Due | None = None
-        self._watch: asyncio.Task[None] | None = None
-        self._watch_until = 0.0
+        self._watch = DeadlineWatch(clock, self._expire)
         self._held: str | None = None
         self._calls = 0
-        self._context: Mapping[str, Any] = {}
-        self._requests: dict[int, asyncio.Task[None]] = {}
+        self._requests = Requests(program, bridge)
 
     @property
     def state(self) -> str:
@@ -166,15 +137,14 @@ class AgentProcess:
                 self._end()
                 raise
             finally:
-                self._cancel_requests()
+                self._requests.cancel()
 
     def close(self) -> None:
         """Ends the worker; what is waiting fails. Harmless when repeated."""
         self._closed = True
         self._end()
         self._fail("agent_closed", "was closed")
-        if self._watch is not None:
-            self._watch.cancel()
+        self._watch.stop()
 
     async def _run(
         self,
@@ -186,7 +156,7 @@ class AgentProcess:
         deadline: float | None,
     ) -> Outcome:
         self._calls += 1
-        self._context = context
+        self._requests.context = context
         started = self._clock.monotonic()
         text = self._channel.outgoing(
             "call",
@@ -216,8 +186,12 @@ class AgentProcess:
     async def _ensure_loaded(self) -> None:
         if self._closed:
             raise self._error("agent_closed", "is closed")
-        if self._channel.state == "idle":
-            return
+        if self._channel.state != "idle":
+            await self._start_afresh()
+        if self.program.language == "python":
+            idle_workers(self._sandbox).used(self, self._release)
+
+    async def _start_afresh(self) -> None:
         self._end()
         try:
             await self._boot()
@@ -226,13 +200,20 @@ class AgentProcess:
             self._end()
             raise
 
+    def _release(self) -> bool:
+        """Ends the worker if nothing runs or waits here; the next call starts another."""
+        if self._turn.locked():
+            return False
+        self._end()
+        return True
+
     async def _boot(self) -> None:
         self._channel = channel = Channel()
         self._awaited = ready = asyncio.get_running_loop().create_future()
         self._wire = await self._sandbox.open(
             self.program.language, lambda text, store: self._receive(channel, text, store)
         )
-        self._expect(await self._within(ready, "its runtime", BOOT_DEADLINE), "ready")
+        self._expect(await self._watch.wait(ready, "its runtime", BOOT_DEADLINE), "ready")
 
     async def _load(self) -> None:
         program = self.program
@@ -262,40 +243,10 @@ class AgentProcess:
         assert self._wire is not None
         self._awaited = answer = asyncio.get_running_loop().create_future()
         self._wire.post(text, store)
-        return await self._within(answer, function, deadline)
+        message: Message = await self._watch.wait(answer, function, deadline)
+        return message
 
-    async def _within(
-        self, answer: asyncio.Future[Message], function: str, deadline: float
-    ) -> Message:
-        self._due = _Due(self._clock.monotonic() + deadline, deadline, function)
-        self._keep_watch()
-        try:
-            return await answer
-        finally:
-            self._due = None
-
-    def _keep_watch(self) -> None:
-        """One task watches over all calls: to start one for each would cost more than a call."""
-        assert self._due is not None
-        if self._watch is not None and not self._watch.done():
-            if self._watch_until <= self._due.at:
-                return
-            self._watch.cancel()
-        self._watch_until = self._due.at
-        self._watch = asyncio.ensure_future(self._watch_calls())
-
-    async def _watch_calls(self) -> None:
-        """Ends the call that is past its deadline; returns when none is running."""
-        while self._due is not None:
-            self._watch_until = self._due.at
-            await self._clock.sleep(self._due.at - self._clock.monotonic())
-            # A page that was busy gets here late, with the answer perhaps already in its queue.
-            await self._clock.sleep(0)
-            if self._due is not None and self._clock.monotonic() >= self._due.at:
-                self._expire(self._due)
-                return
-
-    def _expire(self, due: _Due) -> None:
+    def _expire(self, due: Due) -> None:
         self._end()
         self._fail(
             "agent_deadline",
@@ -317,13 +268,15 @@ class AgentProcess:
         if message.type == "notice":
             self._notice(message)
         elif message.type == "request":
-            self._request(message)
+            self._check_call(message)
+            assert self._wire is not None
+            self._requests.serve(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
             self._end()
             self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
         else:
             self._check_call(message)
-            self._cancel_requests()
+            self._requests.cancel()
             if self._awaited is not None and not self._awaited.done():
                 self._awaited.set_result(message)
 
@@ -341,37 +294,10 @@ class AgentProcess:
             raise ProtocolViolation(f"a notice of kind {kind[:40]!r}")
         self._bridge.notice(self.program, kind, _clean(text))
 
-    def _request(self, message: Message) -> None:
-        self._check_call(message)
-        number: int = message.fields["request"]
-        if number in self._requests:
-            raise ProtocolViolation(f"request {number} twice")
-        if len(self._requests) >= limit("openRequests"):
-            raise ProtocolViolation("a flood of requests")
-        self._requests[number] = asyncio.ensure_future(self._serve(number, message.fields))
-
-    async def _serve(self, number: int, fields: Mapping[str, Any]) -> None:
-        channel, method = self._channel, fields["method"]
-        try:
-            arguments = checked_request(self.program.manifest.apis, method, fields["arguments"])
-            value = await self._bridge.request(self.program, method, arguments, self._context)
-            reply = channel.outgoing("reply", request=number, value=value)
-        except BridgeError as error:
-            reply = channel.outgoing(
-                "refusal", request=number, code=error.code, message=error.message
-            )
-        del self._requests[number]
-        if self._wire is not None:
-            self._wire.post(reply)
-
-    def _cancel_requests(self) -> None:
-        for task in self._requests.values():
-            task.cancel()
-        self._requests.clear()
-
     def _end(self) -> None:
         self._channel.close()
         self._held = None
+        idle_workers(self._sandbox).ended(self)
         if self._wire is not None:
             self._wire.terminate()
             self._wire = None
