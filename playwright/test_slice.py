@@ -222,14 +222,14 @@ def test_a_second_tab_reads_until_the_first_closes(
     link = provider.serve("/wren.zip", sample_zip.read_bytes())
     context = browser.new_context()
     first = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
-    first.say("Hello").answered("rehearsal")
+    first.say("Hello").answered("Rehearsal model")
     second = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}")
     expect(second.by("character-name").first).to_have_text(NAME, timeout=READY)
     expect(second.page.get_by_text("another tab")).to_be_visible(timeout=READY)
     expect(second.by("composer")).not_to_be_editable()
     first.page.close()
     expect(second.by("composer")).to_be_editable(timeout=READY)
-    second.say("Me now").answered("rehearsal")
+    second.say("Me now").answered("Rehearsal model")
     context.close()
 
 
