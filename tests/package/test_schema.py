@@ -194,3 +194,9 @@ def test_wild_patterns(pattern: str):
 def test_config_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(own_schema("config"))
     jsonschema.Draft202012Validator.check_schema(own_schema("plain-parameters"))
+
+
+def test_a_missing_library_is_asked_for_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    with pytest.raises(ModuleNotFoundError):
+        violations({"name": 5}, {"properties": {"name": {"type": "string", "format": "x"}}})

@@ -77,7 +77,10 @@ async def _violations(
         # What keeps it from being fetched shows in the violations.
         with suppress(Exception):
             await install(LIBRARY)
-    return violations(arguments, schema)[:MOST_VIOLATIONS]
+    try:
+        return violations(arguments, schema)[:MOST_VIOLATIONS]
+    except ModuleNotFoundError as error:
+        return [Violation((), f"cannot be checked now ({error})")]
 
 
 async def run(planned: Planned, agents: Agents, invocation: Invocation) -> Result:
