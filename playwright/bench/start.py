@@ -1,0 +1,161 @@
+"""Navigation to a usable page: the whole player beside bare PyScript and bare Pyodide.
+
+Cold is a fresh browser profile's first visit, warm the second visit of the same profile. The
+peers are built from the same node_modules and served by the same server, compressed alike.
+``--imports`` prints the import graph of the boot path instead.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness import BENCH, Case, Target, chromium, interleave, options, report, serving
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
+
+from bundle.compress import compress_tree
+from bundle.paths import MODULES
+
+LIMIT = 60_000
+SLOW = {
+    "offline": False,
+    "latency": 40,
+    "downloadThroughput": 2_500_000,
+    "uploadThroughput": 2_500_000,
+}
+"""20 Mbit/s and 40 ms."""
+
+# Records when `ready` first matches, first paint, and how far things jumped.
+WATCH = """(ready) => {
+    const seen = (globalThis.bench = { ready: 0, shift: 0 });
+    const look = () => {
+        if (!seen.ready && document.querySelector(ready)) seen.ready = performance.now();
+    };
+    new MutationObserver(look).observe(document, {
+        subtree: true, childList: true, attributes: true });
+    new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) seen.shift += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+}"""
+READ = """() => {
+    const [painted] = performance.getEntriesByName("first-contentful-paint");
+    return { ...bench, paint: painted?.startTime ?? 0 };
+}"""
+
+PLAYER_READY = "#composer:not([disabled])"
+PEER_READY = "html[data-done]"
+
+
+def visit(context: BrowserContext, url: str, ready: str, slow: bool = False) -> dict[str, float]:
+    page = context.new_page()
+    received = watch_bytes(page, slow)
+    page.add_init_script(f"({WATCH})({ready!r})")
+    page.goto(url, wait_until="commit")
+    page.wait_for_selector(ready, state="attached", timeout=LIMIT)
+    seen = page.evaluate(READ)
+    before_ready = received["bytes"]
+    page.close()
+    return {
+        "ready": seen["ready"],
+        "paint": seen["paint"],
+        "shift": seen["shift"],
+        "kB": before_ready / 1000,
+    }
+
+
+def watch_bytes(page: Page, slow: bool) -> dict[str, float]:
+    client: CDPSession = page.context.new_cdp_session(page)
+    client.send("Network.enable")
+    if slow:
+        client.send("Network.emulateNetworkConditions", SLOW)
+    received = {"bytes": 0.0}
+
+    def finished(event: dict[str, Any]) -> None:
+        received["bytes"] += event["encodedDataLength"]
+
+    client.on("Network.loadingFinished", finished)
+    return received
+
+
+def cold_and_warm(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, float]]:
+    def case() -> dict[str, float]:
+        context = browser.new_context()
+        cold = visit(context, url, ready)
+        warm = visit(context, url, ready)
+        context.close()
+        return {f"cold {name}": value for name, value in cold.items()} | {
+            "warm ready": warm["ready"],
+            "warm kB": warm["kB"],
+        }
+
+    return case
+
+
+def throttled(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, float]]:
+    def case() -> dict[str, float]:
+        context = browser.new_context()
+        figures = visit(context, url, ready, slow=True)
+        context.close()
+        return {"20 Mbit/s ready": figures["ready"]}
+
+    return case
+
+
+def build_peers(folder: Path) -> None:
+    """PyScript and Pyodide as their npm packages are, with two pages."""
+    assets = folder / "assets"
+    shutil.copytree(MODULES / "@pyscript" / "core" / "dist", assets / "pyscript")
+    (assets / "pyodide").mkdir()
+    for name in (
+        *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"),
+        *("python_stdlib.zip", "pyodide-lock.json"),
+    ):
+        shutil.copy(MODULES / "pyodide" / name, assets / "pyodide" / name)
+    for page in (BENCH / "pages").iterdir():
+        shutil.copy(page, folder / page.name)
+    shutil.copy(BENCH / "pages" / "pyodide.html", folder / "index.html")
+    compress_tree(folder)
+
+
+def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
+    pages = {
+        "player": (f"{player}/?loadCharacter={player}/sample.zip", PLAYER_READY),
+        "bare PyScript": (f"{peers}/pyscript.html", PEER_READY),
+        "bare Pyodide": (f"{peers}/pyodide.html", PEER_READY),
+    }
+    made: dict[str, Case] = {}
+    for name, (url, ready) in pages.items():
+        made[name] = cold_and_warm(browser, url, ready)
+    for name in ("player", "bare PyScript"):
+        made[f"{name}, slow network"] = throttled(browser, *pages[name])
+    return made
+
+
+TARGETS = (
+    Target("player", "cold ready", 0.45, "bare PyScript"),
+    Target("player", "warm ready", 0.35, "bare PyScript"),
+    Target("player", "cold ready", 1.0, "bare Pyodide"),
+    Target("player", "warm ready", 1.0, "bare Pyodide"),
+    Target("player", "cold paint", 300),
+    Target("player", "cold shift", 0.0),
+    Target("player", "cold kB", 1.37, "bare PyScript"),
+    Target("player, slow network", "20 Mbit/s ready", 1.0, "bare PyScript, slow network"),
+)
+
+
+def main() -> None:
+    chosen = options(__doc__ or "")
+    with tempfile.TemporaryDirectory() as name, chromium() as browser:
+        build_peers(Path(name))
+        with serving(None, Path(name)) as (player, peers):
+            every = cases(browser, player, peers)
+            wanted = {n: c for n, c in every.items() if not chosen.only or chosen.only in n}
+            results = interleave(wanted, chosen.rounds)
+    report("start", results, TARGETS, keep=chosen.keep and not chosen.only)
+
+
+if __name__ == "__main__":
+    main()
