@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import struct
 from pathlib import Path
 
 from bundle import compress, licences, page, wheels
 from bundle.node import esbuild, install_modules, node
-from bundle.paths import CACHE, MODULES, STAGE, STATIC, WEB, WORKER
+from bundle.paths import CACHE, MODULES, ROOT, STAGE, STATIC, WEB, WORKER
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
-# What is fetched before the first line of Python, beside all of the core wheel.
-BOOT_FILES = ("*.mjs", "*.wasm", "python_stdlib.zip", "pyodide-lock.json")
+SNAPSHOT = "memory.bin"
+# What is fetched, not imported, before the first line of Python.
+BOOT_FILES = ("pyodide/*.wasm", "pyodide/pyodide-lock.json", "snapshot/*")
 
 
 def build() -> None:
@@ -29,11 +31,12 @@ def build() -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     node(WORKER / "build.mjs", STAGE)
     stage_python(assets)
+    snapshot_length = stage_snapshot(assets)
     stage_pyscript(assets / "pyscript")
     esbuild(WEB / "render" / "index.js", assets / "render" / "index.js")
-    boot_bytes = count_boot_bytes(assets)
+    facts = {"bootBytes": count_boot_bytes(assets), "snapshotLength": snapshot_length}
     urls = name_by_content(assets)
-    page.write(STAGE, urls, boot_bytes)
+    page.write(STAGE, {"urls": urls, **facts})
     licences.write(STAGE / "licences")
     compress.compress_tree(STAGE)
     shutil.rmtree(STATIC, ignore_errors=True)
@@ -47,7 +50,8 @@ def stage_python(assets: Path) -> None:
         folder.mkdir()
     for name in PYODIDE_FILES:
         shutil.copy(MODULES / "pyodide" / name, pyodide / name)
-    shutil.copy(WEB / "interpreter.mjs", pyodide / "interpreter.mjs")
+    for name in ("interpreter.mjs", "snapshot.mjs"):
+        shutil.copy(WEB / name, pyodide / name)
     source = CACHE / "core.zip"
     wheels.write_core_wheel(source)
     core_wheel = core / f"personae-{wheels.version()}-py3-none-any.whl"
@@ -63,6 +67,16 @@ def stage_python(assets: Path) -> None:
     wheels.write_lock(pyodide, [pyodide / wheel.name for wheel in downloaded])
 
 
+def stage_snapshot(assets: Path) -> int:
+    """The memory of an interpreter that has imported the core; its length in bytes, unpacked."""
+    (core,) = (assets / "core").iterdir()
+    (assets / "snapshot").mkdir()
+    target = assets / "snapshot" / SNAPSHOT
+    node(ROOT / "bundle" / "snapshot.mjs", assets / "pyodide", core, target)
+    _, length = struct.unpack_from("<II", target.read_bytes())
+    return int(length)
+
+
 def stage_pyscript(folder: Path) -> None:
     """PyScript's own build, without source maps and what its editor and terminal would load."""
     distribution = MODULES / "@pyscript" / "core" / "dist"
@@ -71,8 +85,7 @@ def stage_pyscript(folder: Path) -> None:
 
 
 def count_boot_bytes(assets: Path) -> int:
-    files = [path for name in BOOT_FILES for path in (assets / "pyodide").glob(name)]
-    files += (assets / "core").iterdir()
+    files = [path for name in BOOT_FILES for path in assets.glob(name)]
     return sum(path.stat().st_size for path in files)
 
 
@@ -82,6 +95,7 @@ def name_by_content(assets: Path) -> dict[str, str]:
         "pyscript": "core.js",
         "core": f"personae-{wheels.version()}-py3-none-any.whl",
         "render": "index.js",
+        "snapshot": SNAPSHOT,
     }
     urls = {}
     for folder in sorted(assets.iterdir()):

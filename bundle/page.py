@@ -1,4 +1,4 @@
-"""The files with stable names: the page, its scripts, PyScript's configuration."""
+"""The files with stable names: the page and its scripts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from bundle import wheels
 from bundle.node import esbuild
@@ -29,13 +30,14 @@ POLICY = "; ".join(
         "form-action 'none'",
     )
 )
-# Plugins of PyScript that this page has no use for.
-UNUSED_PLUGINS = ("deprecations-manager", "donkey", "error", "py-editor", "py-game", "py-terminal")
+# Templates that every start needs: in the page itself, the others are fetched when used.
+INLINED = ("chat", "start")
 
 
-def write(stage: Path, urls: dict[str, str], boot_bytes: int) -> None:
-    """Writes everything that refers to the content-named pieces by ``urls``."""
-    define = {"PERSONAE_ASSETS": json.dumps({"urls": urls, "bootBytes": boot_bytes})}
+def write(stage: Path, facts: dict[str, Any]) -> None:
+    """Writes everything that refers to the content-named pieces by ``facts["urls"]``."""
+    urls = facts["urls"]
+    define = {"PERSONAE_ASSETS": json.dumps(facts)}
     for script in ("boot.js", "character-player.js"):
         esbuild(WEB / script, stage / script, define=define)
     esbuild(WEB / "style.css", stage / "style.css")
@@ -44,7 +46,6 @@ def write(stage: Path, urls: dict[str, str], boot_bytes: int) -> None:
         shutil.copytree(WEB / folder, stage / folder)
     write_sample(stage / "sample.zip")
     write_page(stage, urls)
-    write_pyscript_config(stage, urls)
 
 
 def write_sample(target: Path) -> None:
@@ -62,16 +63,17 @@ def write_page(stage: Path, urls: dict[str, str]) -> None:
         f'<link rel="preload" as="fetch" crossorigin href="{url}">'
         for url in (
             urls["pyodide"] + "pyodide.asm.wasm",
-            urls["pyodide"] + "python_stdlib.zip",
-            urls["core"],
+            urls["snapshot"],
         )
     )
     modules = "\n".join(
         f'<link rel="modulepreload" href="{url}">'
         for url in (
             urls["pyscript"],
+            urls["render"],
             urls["pyodide"] + "interpreter.mjs",
             urls["pyodide"] + "pyodide.mjs",
+            urls["pyodide"] + "snapshot.mjs",
             urls["pyodide"] + "pyodide.asm.mjs",
         )
     )
@@ -79,16 +81,11 @@ def write_page(stage: Path, urls: dict[str, str]) -> None:
     for name, value in {
         "policy": POLICY,
         "preloads": f"{preloads}\n{modules}",
+        "inlined": " ".join(INLINED),
+        "templates": "".join(
+            (WEB / "templates" / f"{name}.html").read_text("utf-8") for name in INLINED
+        ),
         "version": wheels.version(),
     }.items():
         text = text.replace("{{" + name + "}}", value)
     (stage / "index.html").write_text(text, "utf-8")
-
-
-def write_pyscript_config(stage: Path, urls: dict[str, str]) -> None:
-    config = {
-        "interpreter": urls["pyodide"] + "interpreter.mjs",
-        "files": {urls["core"]: "./*"},
-        "plugins": [f"!{name}" for name in UNUSED_PLUGINS],
-    }
-    (stage / "pyscript.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")

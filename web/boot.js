@@ -3,6 +3,17 @@ import { assets, bootBytes, root } from "./host/assets.js";
 import { forgetNotes } from "./host/forgetful.js";
 import "./host/index.js";
 
+// Plugins of PyScript that this page has no use for.
+const UNUSED_PLUGINS = [
+  "codemirror",
+  "deprecations-manager",
+  "donkey",
+  "error",
+  "py-editor",
+  "py-game",
+  "py-terminal",
+];
+
 const element = (id) => document.getElementById(id);
 
 // What PyScript's progress events say -> what the user reads.
@@ -69,6 +80,18 @@ function fail(reason) {
   target.textContent = `${reason} Reload the page; if it happens again, check that the network reaches ${location.host} and that the browser is up to date (WebAssembly is needed).`;
 }
 
+/** What PyScript is told, inside the page: a file of its own would be fetched before all else. */
+function configure() {
+  const plugins = UNUSED_PLUGINS.map((name) => `!${name}`);
+  // For its other kind of script PyScript would load every plugin.
+  const other = document.createElement("mpy-config");
+  other.hidden = true;
+  other.setAttribute("type", "json");
+  other.textContent = JSON.stringify({ plugins });
+  document.body.append(other);
+  return JSON.stringify({ interpreter: `${assets.pyodide}interpreter.mjs`, plugins });
+}
+
 function start() {
   const stopWatching = watchAssets();
   const remember = forgetNotes();
@@ -82,7 +105,7 @@ function start() {
   const script = document.createElement("script");
   script.type = "py";
   script.src = "main.py";
-  script.setAttribute("config", "pyscript.json");
+  script.setAttribute("config", configure());
   document.body.append(script);
   show("Loading the page runtime");
   import(assets.pyscript).catch((error) => fail(`The start failed: ${error.message}.`));

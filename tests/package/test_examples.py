@@ -20,7 +20,6 @@ from personae.package import (
     promptfile,
     zipdirectory,
 )
-from personae.package.agents import BUILTIN_FOLDER
 from personae.package.check import check_path
 from personae.package.load import load_package
 from personae.package.manifest import APIS, HOOKS
@@ -29,6 +28,8 @@ from personae.package.promptfile import DEFAULTS as FRONT_MATTER
 from personae.package.resolver import DEFAULTS
 from personae.package.schema import own_schema
 from test_builtin import NODE, RUNNER
+
+from tests.package.support import BUILTIN_FOLDER
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_dir())

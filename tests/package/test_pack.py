@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from package_support import GREETER, agent, package, with_files
 from personae.errors import PackageError
-from personae.package.agents import BUILTIN_FOLDER
 from personae.package.check import check_path
 from personae.package.load import load_package
 from personae.package.pack import pack
 from test_check import folder
+
+from tests.package.support import BUILTIN_FOLDER
 
 PROMPT = "---\nname: lore\ndescription: d\nprivate-agents: [studio.memory-store]\n---\nBody\n"
 PROJECT = with_files(

@@ -12,3 +12,6 @@ export const root = base.href;
 
 /** Bytes of everything that is fetched before Python runs, for the progress bar. */
 export const bootBytes = PERSONAE_ASSETS.bootBytes;
+
+/** Bytes of Python's memory when it is put back, see interpreter.mjs. */
+export const snapshotLength = PERSONAE_ASSETS.snapshotLength;

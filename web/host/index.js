@@ -1,6 +1,6 @@
 // What Python finds as the module `personae_host`: the few things that are better said in
 // JavaScript. The interpreter module registers it before any Python runs.
-import { assets, root } from "./assets.js";
+import { assets, root, snapshotLength } from "./assets.js";
 import { openStorage } from "./storage.js";
 import { tryLock } from "./locks.js";
 import { hear } from "./ports.js";
@@ -10,7 +10,10 @@ function load(piece) {
   return import(assets[piece]);
 }
 
-export const host = { assets, root, load, openStorage, tryLock, hear };
+export const host = { assets, root, snapshotLength, load, openStorage, tryLock, hear };
 
-/** The interpreter module looks here: it is loaded by URL and cannot be handed arguments. */
-globalThis[Symbol.for("personae.host")] = host;
+/**
+ * The interpreter module looks here: it is loaded by URL and cannot be handed arguments. A string,
+ * because a snapshot of Python's memory notes by its path what Python holds of JavaScript.
+ */
+globalThis["personae.host"] = host;

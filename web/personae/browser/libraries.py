@@ -8,6 +8,7 @@ import importlib
 import pyodide_js
 from pyodide.ffi import JsException
 
+from personae.browser import library
 from personae.browser.convert import error_message, options_to_js
 from personae.errors import PackageError
 
@@ -23,6 +24,7 @@ async def install(module: str) -> None:
     """Makes ``module`` importable (Environment.install). Raises PackageError."""
     package, steps = _LIBRARIES[module]
     try:
+        await library.ready()
         await pyodide_js.loadPackage(
             package, options_to_js({"messageCallback": None, "checkIntegrity": False})
         )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
+from personae import resources
 from personae.package.config import AgentEntry
 from personae.package.files import PackageFiles
 from personae.package.manifest import parse_manifest
@@ -25,7 +25,6 @@ EXTENSIONS: Mapping[str, Language] = {
     ".py": "python",
     ".lua": "lua",
 }
-BUILTIN_FOLDER = Path(__file__).parent.parent / "builtin"
 BUILTIN_PREFIX = "studio."
 
 _NAME = re.compile(r"(?![.~])[^/\\:*?\"<>|\x00-\x1f]+")
@@ -77,16 +76,10 @@ def find_agent(name: str, files: PackageFiles) -> Steps[tuple[str, Language, str
         if path in files.files:
             text = yield from files.text(path)
             return path, language, text
-    builtin = builtin_path(name)
-    if builtin is None:
+    builtin = f"builtin/{name}.js"
+    if not name.startswith(BUILTIN_PREFIX) or builtin not in resources.NAMES:
         return None
-    return f"agents/{builtin.name}", "javascript", builtin.read_text("utf-8")
-
-
-def builtin_path(name: str) -> Path | None:
-    """The file of an agent that the player ships, or None."""
-    path = BUILTIN_FOLDER / f"{name}.js"
-    return path if name.startswith(BUILTIN_PREFIX) and path.is_file() else None
+    return f"agents/{name}.js", "javascript", resources.text(builtin)
 
 
 def is_name(name: str) -> bool:

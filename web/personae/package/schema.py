@@ -17,8 +17,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
+
+from personae import resources
 
 MAX_STEPS = 100_000
 MAX_DEPTH = 40
@@ -54,8 +55,7 @@ class Violation:
 @cache
 def own_schema(name: str) -> dict[str, Any]:
     """One of the schema files beside this module."""
-    text = (Path(__file__).parent / f"{name}.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    schema: dict[str, Any] = json.loads(resources.text(f"package/{name}.schema.json"))
     return schema
 
 

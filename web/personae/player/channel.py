@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from personae import resources
 from personae.bounded import load_json
 
 
@@ -31,8 +31,7 @@ class Message(NamedTuple):
 @cache
 def protocol() -> dict[str, Any]:
     """The declaration both ends share: ``limits``, ``studio``, ``channel`` and ``frame``."""
-    text = files("personae").joinpath("protocol.json").read_text(encoding="utf-8")
-    declared: dict[str, Any] = json.loads(text)
+    declared: dict[str, Any] = json.loads(resources.text("protocol.json"))
     return declared
 
 

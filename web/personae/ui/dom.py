@@ -18,7 +18,12 @@ _loading: dict[str, asyncio.Task[None]] = {}
 
 
 async def load_templates(name: str) -> None:
-    """Fetches ``templates/{name}.html`` once and puts its templates into the page."""
+    """Fetches ``templates/{name}.html`` once and puts its templates into the page.
+
+    Those that every start needs are in the page already.
+    """
+    if name in str(document.querySelector('meta[name="templates"]').content).split():
+        return
     if name not in _loading:
         _loading[name] = asyncio.ensure_future(_fetch_templates(name))
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from personae_host import load
+import personae_host
 
 _module: list[Any] = []
 
@@ -12,7 +12,7 @@ _module: list[Any] = []
 async def prepare() -> None:
     """Loads the rendering module; streams may be opened after that."""
     if not _module:
-        _module.append(await load("render"))
+        _module.append(await personae_host.load("render"))
 
 
 def module() -> Any:
