@@ -5,7 +5,7 @@
   const faults = {
     open: "", // name of the error that opening a database throws
     read: "", // name of the error that reading throws
-    abort: false, // whether transactions that write are aborted
+    abort: "", // name of the error with which transactions that write are aborted
     ahead: 0, // how many schema versions this code is ahead of what it is
     shift: 0, // milliseconds that the wall clock is off
     connections: 0, // how often the database was opened
@@ -36,7 +36,12 @@
   const put = IDBObjectStore.prototype.put;
   IDBObjectStore.prototype.put = function (...args) {
     const request = put.apply(this, args);
-    if (faults.abort) this.transaction.abort();
+    if (faults.abort) {
+      // The browser's own aborts carry their reason, a script's do not.
+      const error = new DOMException("as injected", faults.abort);
+      Object.defineProperty(this.transaction, "error", { value: error, configurable: true });
+      queueMicrotask(() => this.transaction.abort()); // once everything is asked for
+    }
     return request;
   };
   const now = Date.now;
@@ -81,11 +86,13 @@
       }
       return found;
     });
-  /** Writes [table, key, value] triples straight into the database. */
+  /** Writes [table, key, value] triples straight into the database; {text} becomes bytes. */
   faults.write = (triples) =>
     raw("readwrite", async (transaction) => {
-      for (const [table, key, value] of triples)
-        await settled(put.call(transaction.objectStore(table), value, key));
+      for (const [table, key, value] of triples) {
+        const bytes = value?.text === undefined ? value : new TextEncoder().encode(value.text);
+        await settled(put.call(transaction.objectStore(table), bytes, key));
+      }
     });
   /** Holds the database open, as a tab of another version does; makes it if there is none. */
   faults.hold = async (version, tables = [], yields = false) => {

@@ -15,18 +15,19 @@ HERE = Path(__file__).parent
 NAME = "Moody"
 
 
-def moody(folder: Path, *more: Path, name: str = NAME, **files: str) -> Path:
-    """A package with the agents in ``agents/`` that are named, test.moody first."""
+def moody(folder: Path, *more: Path, **files: str) -> Path:
+    """A package with test.moody, the agents at ``more``, and prompt files name -> text."""
     agents = [HERE / "agents" / "test.moody.js", *more]
-    config = {"name": name, "agents": [path.name.removesuffix(".js") for path in agents]}
-    target = folder / f"{name.lower()}.zip"
+    listed = [path.name.removesuffix(".js") for path in agents] + list(files)
+    config = {"name": NAME, "agents": listed}
+    target = folder / "moody.zip"
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("config.json", json.dumps(config))
         archive.writestr("instructions.txt", "You are moody.")
         for path in agents:
             archive.write(path, f"agents/{path.name}")
-        for path, text in files.items():
-            archive.writestr(path, text)
+        for name, text in files.items():
+            archive.writestr(f"agents/{name}", text)
     return target
 
 
@@ -39,6 +40,11 @@ def inject(context: BrowserContext, **preset: Any) -> None:
 
 def fault(page: Page, **changes: Any) -> None:
     page.evaluate("changes => void Object.assign(faults, changes)", changes)
+
+
+def skip(app: AppPage, milliseconds: int) -> None:
+    """Lets time pass at once; the page runs with clock.js."""
+    app.page.evaluate("milliseconds => skip(milliseconds)", milliseconds)
 
 
 def stored(page: Page) -> dict[str, dict[tuple[Any, ...], Any]]:

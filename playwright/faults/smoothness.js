@@ -1,0 +1,37 @@
+// How smooth the page is and how much memory it takes, the interpreter's included.
+(() => {
+  const memories = new Set();
+  let longest = 0;
+  let last = 0;
+  let watching = false;
+  const tick = (time) => {
+    if (last) longest = Math.max(longest, time - last);
+    last = time;
+    if (watching) requestAnimationFrame(tick);
+  };
+  for (const name of ["instantiate", "instantiateStreaming"]) {
+    const plain = WebAssembly[name];
+    WebAssembly[name] = async (...args) => {
+      for (const group of Object.values(args[1] ?? {}))
+        for (const value of Object.values(group))
+          if (value instanceof WebAssembly.Memory) memories.add(value);
+      const made = await plain.apply(WebAssembly, args);
+      for (const value of Object.values((made.instance ?? made).exports ?? {}))
+        if (value instanceof WebAssembly.Memory) memories.add(value);
+      return made;
+    };
+  }
+  Object.defineProperty(globalThis, "smoothness", {
+    value: {
+      watch() {
+        longest = last = 0;
+        if (!watching) requestAnimationFrame(tick);
+        watching = true;
+      },
+      /** The longest time between two frames since `watch`, in milliseconds. */
+      longest: () => longest,
+      /** Bytes of linear memory. */
+      memory: () => [...memories].reduce((sum, memory) => sum + memory.buffer.byteLength, 0),
+    },
+  });
+})();
