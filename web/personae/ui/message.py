@@ -103,8 +103,7 @@ class MessageView:
         ):
             mark(element, name, on)
         speaker = "You" if entry.role == "user" else self._character
-        fill(element, speaker=speaker)
-        part(element, "facts").dataset.facts = describe(entry)
+        fill(element, speaker=speaker, facts=describe(entry))
         _set_mark(part(element, "stopped"), "Stopped", entry.stopped)
         _set_mark(part(element, "rejected"), "Rejected", entry.rejected)
         show(part(element, "foot"), not row.bare)
