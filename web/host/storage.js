@@ -19,6 +19,13 @@ function rangeOf(prefix, before) {
   return IDBKeyRange.bound(prefix, upper, false, true);
 }
 
+/** The range of the last `limit` keys; what lies before them is not touched. */
+async function lastOf(store, range, limit) {
+  let cursor = await store.openKeyCursor(range, "prev");
+  if (cursor && limit > 1) cursor = await cursor.advance(limit - 1);
+  return cursor ? IDBKeyRange.bound(cursor.key, range.upper, false, true) : range;
+}
+
 class Storage {
   #name;
   #opening = null;
@@ -84,14 +91,9 @@ class Storage {
     const range = rangeOf(JSON.parse(prefixText), beforeText ? JSON.parse(beforeText) : undefined);
     return this.#withDatabase(async (database) => {
       const store = database.transaction(table).store;
-      let keys = await store.getAllKeys(range);
-      if (limit !== undefined && limit !== null && keys.length > limit) {
-        keys = keys.slice(keys.length - limit);
-        if (!keys.length) return { keys: "[]", values: [] };
-        const narrowed = IDBKeyRange.bound(keys[0], range.upper, false, true);
-        return { keys: JSON.stringify(keys), values: await store.getAll(narrowed) };
-      }
-      return { keys: JSON.stringify(keys), values: await store.getAll(range) };
+      const wanted = limit ? await lastOf(store, range, limit) : range;
+      const [keys, values] = await Promise.all([store.getAllKeys(wanted), store.getAll(wanted)]);
+      return { keys: JSON.stringify(keys), values };
     });
   }
 

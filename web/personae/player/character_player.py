@@ -61,12 +61,18 @@ class CharacterPlayer:
         self._stage: Stage | None = None
         self._disposed = False
 
-    async def ready(self) -> None:
-        """Loads the package and opens the newest conversation or a new one. Raises PackageError."""
+    async def ready(self, *, whole: bool = True) -> None:
+        """Loads the package and opens the newest conversation or a new one. Raises PackageError.
+
+        With ``whole=False`` it returns when the last entries are there; a "change" event tells when
+        all are. What changes the conversation waits for that in any case.
+        """
         self._check_alive()
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.ensure_future(self._load())
         await asyncio.shield(self._loading)
+        if whole:
+            await self._on_stage.openings.whole()
 
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
         """Subscribes to an event; the result unsubscribes."""
@@ -170,11 +176,16 @@ class CharacterPlayer:
         self._check_alive()
         return await self._on_stage.openings.open_new()
 
-    async def load_conversation(self, conversation_id: str) -> None:
-        """Opens a stored conversation. Raises UsageError ``unknown_conversation``."""
+    async def load_conversation(self, conversation_id: str, *, whole: bool = True) -> None:
+        """Opens a stored conversation; ``whole`` as for ``ready``.
+
+        Raises UsageError ``unknown_conversation``.
+        """
         self._check_alive()
         if conversation_id != self.conversation_id:
             await self._on_stage.openings.open(conversation_id)
+        if whole:
+            await self._on_stage.openings.whole()
 
     async def list_conversations(self) -> list[dict[str, Any]]:
         """``[{id, title, createdAt, updatedAt}]``, the one that changed last first.
@@ -207,6 +218,8 @@ class CharacterPlayer:
         journal = self._session.journal
         if conversation_id not in (None, journal.id):
             journal = await self._on_stage.conversations.load(str(conversation_id))
+        if journal is not self._session.journal:
+            await self._on_stage.conversations.complete(journal)
         return exchange.export_conversation(journal, self.package.name)
 
     async def import_conversation(self, data: Any) -> str:

@@ -7,6 +7,7 @@ damaged entry is left in storage and out of the list.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -28,6 +29,13 @@ from personae.player.records import (
 )
 from personae.player.saver import Saver
 from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Table
+
+PAGE = 100
+"""Entries that are read before a conversation is shown."""
+BLOCK = 200
+"""Entries that are read at a time after that."""
+STEP = 40
+"""Entries decoded in one go while the rest is read: a few milliseconds in a browser."""
 
 
 class Conversations:
@@ -86,18 +94,44 @@ class Conversations:
         )
 
     async def load(self, conversation_id: str) -> Journal:
-        """A stored conversation. Raises UsageError ``unknown_conversation``, StorageError."""
+        """A stored conversation, of a long one the last page: ``complete`` brings the rest.
+
+        Raises UsageError ``unknown_conversation``, StorageError.
+        """
         head = await self.head(conversation_id)
-        entries = await self._read("entries", (conversation_id,), conversation_id)
+        entries = await self._read("entries", (conversation_id,), conversation_id, limit=PAGE)
         stores = await self._read("stores", (conversation_id,), conversation_id)
-        readable = self._readable(entries)
+        readable, damaged = decode(entries)
+        self._warn_of(damaged)
         if entries:
             digits = str(entries[-1].key[-1])[1:]
             head.next_entry = max(head.next_entry, int(digits) + 1 if digits.isdecimal() else 0)
         journal = self._journal(head, readable)
+        if len(entries) == PAGE:
+            journal.first_read = entries[0].key
         self._take_stores(journal, stores)
         journal.log_records = [record for record in stores if len(record.key) == 4]
         return journal
+
+    async def complete(self, journal: Journal) -> None:
+        """Reads the entries before the last page, in steps that let others run. StorageError."""
+        older: list[Entry] = []
+        damaged, before = 0, journal.first_read
+        while not journal.is_whole:
+            page = await self._read(
+                "entries", (journal.id,), journal.id, limit=BLOCK, before=before
+            )
+            decoded: list[Entry] = []
+            for start in range(0, len(page), STEP):
+                entries, failed = decode(page[start : start + STEP])
+                decoded, damaged = decoded + entries, damaged + failed
+                await asyncio.sleep(0)
+            older = decoded + older
+            if len(page) < BLOCK:
+                journal.prepend(older)
+            else:
+                before = page[0].key
+        self._warn_of(damaged)
 
     async def head(self, conversation_id: str) -> Head:
         key = (self.character_id, conversation_id)
@@ -154,31 +188,32 @@ class Conversations:
         self._saver.began(head.id)
         return head.id
 
-    async def _read(self, table: Table, prefix: Key, conversation_id: str) -> list[Record]:
+    async def _read(
+        self,
+        table: Table,
+        prefix: Key,
+        conversation_id: str,
+        *,
+        limit: int | None = None,
+        before: Key | None = None,
+    ) -> list[Record]:
         try:
-            return await self._saver.read(table, prefix)
+            return await self._saver.read(table, prefix, limit=limit, before=before)
         except StorageError:
             if self._saver.is_unstored(conversation_id):
-                return self._saver.unstored(table, prefix)
+                return self._saver.unstored(table, prefix, limit=limit, before=before)
             raise
 
     def _journal(self, head: Head, entries: Iterable[Entry] = ()) -> Journal:
         return Journal(head, entries, {}, self._saver, self._clock, self._changed)
 
-    def _readable(self, records: Iterable[Record]) -> list[Entry]:
-        entries, damaged = [], 0
-        for record in records:
-            try:
-                entries.append(entry_from_json(loads(record.value)))
-            except StorageError:
-                damaged += 1
+    def _warn_of(self, damaged: int) -> None:
         if damaged:
             self._notifier.notify(
                 "warning",
                 f"{damaged} stored message(s) of this conversation are damaged and not shown. "
                 "They were left in storage.",
             )
-        return entries
 
     def _take_stores(self, journal: Journal, records: Iterable[Record]) -> None:
         for record in records:
@@ -190,3 +225,14 @@ class Conversations:
             except StorageError as error:
                 journal.broken_stores.add(agent_id)
                 self._notifier.notify("warning", error.message)
+
+
+def decode(records: Iterable[Record]) -> tuple[list[Entry], int]:
+    """The readable entries, and how many are damaged."""
+    entries, damaged = [], 0
+    for record in records:
+        try:
+            entries.append(entry_from_json(loads(record.value)))
+        except StorageError:
+            damaged += 1
+    return entries, damaged

@@ -39,6 +39,10 @@ class Journal:
     ) -> None:
         self.head = head
         self.entries = list(entries)
+        """All of them, or while ``first_read`` is set the last ones."""
+        self.first_read: Key | None = None
+        """The key of the oldest entry that was read, while older ones are to come: nothing is
+        changed before they are there (``Openings``)."""
         self.stores = stores
         self.broken_stores: set[str] = set()
         """Agents whose stored data cannot be read: they are not called, it is not replaced."""
@@ -53,6 +57,11 @@ class Journal:
     @property
     def id(self) -> str:
         return self.head.id
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all entries have been read."""
+        return self.first_read is None
 
     def append(
         self, role: Role, content: str, *, stored_as: Mapping[str, Any] | None = None, **fields: Any
@@ -73,6 +82,13 @@ class Journal:
         self._touch()
         self._changed("entry", entry=entry, how="added")
         return entry
+
+    def prepend(self, older: Iterable[Entry]) -> None:
+        """Takes the older entries in; the conversation is whole then."""
+        self.entries[:0] = older
+        self._catch_up()
+        self.first_read = None
+        self._changed("entries")
 
     def entry(self, entry_id: str) -> Entry:
         """The entry as it is now."""

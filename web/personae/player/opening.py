@@ -69,6 +69,12 @@ class Openings:
         await self._enter(journal)
         return journal.id
 
+    async def whole(self) -> None:
+        """Returns when all of the open conversation has been read, or it was left."""
+        reading = self.session.reading
+        if reading is not None:
+            await asyncio.wait([reading])
+
     async def open(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError, StorageError; then nothing changes."""
         await self._closed(conversation_id)
@@ -148,6 +154,8 @@ class Openings:
         self._events.change("conversation", id=journal.id)
         self._events.change("entries")
         self._events.change("read_only", value=session.read_only)
+        if not journal.is_whole:
+            session.reading = self._spawn(self._complete(session))
         if session.read_only:
             self._spawn(self._watch(session))
         else:
@@ -156,14 +164,28 @@ class Openings:
     async def _make(self, journal: Journal) -> Session:
         lease = await self._lock(journal.id)
         session = Session(self._services, journal, lease)
-        if lease is not None:
+        if lease is not None and journal.is_whole:
             await repair(journal)
         return session
+
+    async def _complete(self, session: Session) -> None:
+        """Brings the older entries of a long conversation; goes on trying while it is open."""
+        journal = session.journal
+        while not journal.is_whole and not session.left:
+            try:
+                await self._conversations.complete(journal)
+            except StorageError as error:
+                self._saver.suspend(error)
+                await self._environment.clock.sleep(LOCK_POLL)
 
     async def _begin(self, session: Session) -> None:
         """Starts the agents while the user reads; the first send waits for it."""
         async with session.gate:
             try:
+                if session.reading is not None:
+                    await asyncio.wait([session.reading])
+                    if not session.left:
+                        await repair(session.journal)
                 if not session.left:
                     await settle(session)
             except PersonaeError as error:

@@ -52,15 +52,32 @@ class Saver:
         flush.add_done_callback(self._flushes.discard)
         await asyncio.shield(flush)
 
-    async def read(self, table: Table, prefix: Key = ()) -> list[Record]:
+    async def read(
+        self,
+        table: Table,
+        prefix: Key = (),
+        *,
+        limit: int | None = None,
+        before: Key | None = None,
+    ) -> list[Record]:
         """As ``Storage.read``, with the writes that are not stored yet. Raises StorageError."""
         async with self._lock:  # no batch is on its way
+            if not any(write.table == table for write in self._pending.values()):
+                return await self._storage.read(table, prefix, limit=limit, before=before)
             stored = await self._storage.read(table, prefix)
-            return self._overlaid({record.key: record.value for record in stored}, table, prefix)
+            records = {record.key: record.value for record in stored}
+            return narrowed(self._overlaid(records, table, prefix), limit, before)
 
-    def unstored(self, table: Table, prefix: Key = ()) -> list[Record]:
+    def unstored(
+        self,
+        table: Table,
+        prefix: Key = (),
+        *,
+        limit: int | None = None,
+        before: Key | None = None,
+    ) -> list[Record]:
         """What ``read`` would find if storage were empty."""
-        return self._overlaid({}, table, prefix)
+        return narrowed(self._overlaid({}, table, prefix), limit, before)
 
     def began(self, conversation_id: str) -> None:
         """A new conversation was written."""
@@ -185,3 +202,10 @@ class Saver:
             await self._clock.sleep(delay)
             await self._flush()
             delay = min(2 * delay, LONGEST_RETRY)
+
+
+def narrowed(records: list[Record], limit: int | None, before: Key | None) -> list[Record]:
+    """The records, ascending, as ``Storage.read`` narrows them."""
+    if before is not None:
+        records = [record for record in records if record.key < before]
+    return records if limit is None else records[-limit:]

@@ -63,6 +63,8 @@ class Session:
         """Held by whatever changes the conversation; what comes next waits for it."""
         self.opening: asyncio.Future[None] | None = None
         """Done when the agents have started; None for one that is only read."""
+        self.reading: asyncio.Future[None] | None = None
+        """Done when the older entries of a long conversation are there; None for a short one."""
         self.answering = False
         """Whether a response is under way."""
         self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}

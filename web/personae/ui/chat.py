@@ -78,7 +78,7 @@ class Chat:
             ("agentToast", lambda text: self._page.toasts.show(str(text))),
         ):
             self._unsubscribe.append(player.on(event, listener))
-        await player.ready()
+        await player.ready(whole=False)
         self._page.sidebar.set_character(package.name, package.description)
         self._page.composer.set_placeholder(f"Message {package.name}")
         self._page.shell.set_title(package.name)
@@ -153,7 +153,7 @@ class Chat:
     async def open_conversation(self, conversation_id: str) -> None:
         self._page.shell.close_sidebar()
         self._page.banners.clear("turn")
-        await self.player.load_conversation(conversation_id)
+        await self.player.load_conversation(conversation_id, whole=False)
         self._page.shell.set_view("chat")
         self._page.composer.focus()
 
