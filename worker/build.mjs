@@ -3,7 +3,7 @@
  *
  * `sandbox.json` there names the frame and, per language, the files its workers need, each with the
  * asset piece it is in. The frame's own script is inside its page, allowed by its hash: the frame
- * fetches nothing at all.
+ * fetches nothing at all. `strip.cjs` is the TypeScript stripper for Node, see `personae pack`.
  */
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -95,6 +95,7 @@ async function main(out) {
       if (source !== SHARED) await copyFile(source, path.join(folder, name));
     }
   }
+  await writeFile(path.join(folder, "strip.cjs"), await bundle("src/typescript/command.ts"));
   await writeFile(path.join(folder, "sandbox.json"), JSON.stringify({ frame: "frame.html", languages }, null, 2));
 }
 
