@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 from personae.errors import PackageError, StorageError, UsageError
-from personae.player.library import Library
+from personae.player.library import BATCH, Library
 
 from tests.fakes import FakeClock, FakeStorage
 
@@ -115,6 +115,29 @@ async def test_a_record_and_its_files_are_one_transaction(library, storage):
     assert len(storage.commits) == 1
 
 
+async def test_a_large_package_is_written_in_several_transactions_and_its_record_last(
+    library, storage
+):
+    large = files() | {f"assets/{n}.bin": bytes([n]) * (BATCH // 2) for n in range(7)}
+    identity = await library.save(large)
+    assert len(storage.commits) > 2
+    tables = [{write.table for write in commit} for commit in storage.commits]
+    assert tables[:-1] == [{"files"}] * (len(tables) - 1)
+    assert "packages" in tables[-1]
+    opened = await Library(storage, FakeClock()).open(identity)
+    assert opened == await library.open(identity)
+
+
+async def test_a_large_package_that_does_not_fit_leaves_nothing_behind(library, storage):
+    def full(writes):
+        if any(write.table == "packages" for write in writes):
+            raise StorageError("storage_full", "The disk is full.")
+
+    storage.on_commit = full
+    await library.save(files() | {f"assets/{n}.bin": bytes([n]) * BATCH for n in range(3)})
+    assert storage.tables.get("files", {}) == {}
+
+
 async def test_unknown_and_incomplete_characters(library, storage):
     with pytest.raises(UsageError) as caught:
         await library.open("nobody")
@@ -122,7 +145,7 @@ async def test_unknown_and_incomplete_characters(library, storage):
     identity = await library.save(files())
     storage.tables["files"].popitem()
     with pytest.raises(StorageError) as missing:
-        await library.open(identity)
+        await Library(storage, FakeClock()).open(identity)
     assert missing.value.code == "file_missing"
     await library.remove("nobody")
 

@@ -1,15 +1,16 @@
 """The characters loaded so far, kept with all their files so that they open offline.
 
 Reference: Loading a character package. A record lists a character's files by content hash; each
-distinct content is stored once. Invariant: a record is written in one transaction with the files
-it names, and a file is deleted only when no record names it any more. A package that cannot be kept
-can be played all the same: it stays in memory, and every ``list`` tries again to keep it. A damaged
-record is left as it is, and the files that it may name too.
+distinct content is stored once. Invariant: a record is written with or after the files it names,
+and a file is deleted only when no record names it any more. A package that cannot be kept can be
+played all the same: it stays in memory, and every ``list`` tries again to keep it. A damaged record
+is left as it is, and the files that it may name too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,13 +19,18 @@ from personae.package.files import open_files
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
-from personae.package.steps import Install, Progress, run_async
+from personae.package.steps import Install, Progress, Steps, run_async
 from personae.player.loading import character_id
 from personae.player.records import dumps, loads
 from personae.ports import Clock, Delete, Put, Record, Storage
 
 Rows = list[dict[str, Any]]
 Writes = list[Put | Delete]
+
+BATCH = 1_000_000
+"""Bytes of files in one transaction: more would hold the page up."""
+READS = 32
+"""Files that are read at a time."""
 
 
 class Library:
@@ -35,6 +41,8 @@ class Library:
         """See ``Environment.install``."""
         self._unstored: dict[str, tuple[dict[str, Any], Mapping[str, bytes], Package]] = {}
         """Character id -> record, files and package that could not be kept."""
+        self._saved: tuple[str, Package] | None = None
+        """What was saved last, for the opening that follows."""
         self.damaged = 0
         """How many records could not be read when they were read last."""
 
@@ -51,7 +59,7 @@ class Library:
         files = (await run_async(open_files(package, Report()), progress)).files
         loaded = await load_package_async(files, progress, self._install)
         identity = character_id(source, loaded.digest)
-        hashes = {path: content_hash(data) for path, data in files.items()}
+        hashes = await run_async(hash_all(files), progress)
         record = {
             "id": identity,
             "name": loaded.name,
@@ -65,6 +73,7 @@ class Library:
         self._unstored[identity] = record, files, loaded
         with suppress(StorageError):
             await self._store(identity)
+        self._saved = identity, loaded
         return identity
 
     def is_unstored(self, identity: str) -> bool:
@@ -94,12 +103,15 @@ class Library:
 
     async def open(self, identity: str, progress: Progress | None = None) -> Package:
         """The stored package. Raises UsageError ``unknown_character``, StorageError."""
+        saved, self._saved = self._saved, None
         if identity in self._unstored:
             return self._unstored[identity][2]
+        if saved is not None and saved[0] == identity:
+            return saved[1]
         record = await self._find(identity)
         if record is None:
             raise UsageError("unknown_character", f"The library has no character {identity!r}.")
-        files = {item["path"]: await self._file(item["hash"]) for item in record["files"]}
+        files = await self._files(record["files"])
         package = await load_package_async(files, progress, self._install)
         opened = {**record, "openedAt": self._clock.now()}
         with suppress(StorageError):  # only the order of the list is at stake
@@ -122,15 +134,21 @@ class Library:
         record, files, _ = self._unstored[identity]
         hashes = {item["path"]: item["hash"] for item in record["files"]}
         known = await self._known_hashes()
-        writes: Writes = [
-            Put("files", (hashes[path],), bytes(data))
-            for path, data in files.items()
-            if hashes[path] not in known
-        ]
+        new = {hashes[path]: data for path, data in files.items() if hashes[path] not in known}
         replaced = await self._find(identity)
-        writes.append(Put("packages", (identity,), dumps(record)))
-        writes += await self._orphans(identity, replaced, set(hashes.values()))
-        await self._storage.commit(writes)
+        *early, last = batches(new)
+        written: Writes = []
+        try:
+            for batch in early:
+                await self._storage.commit(batch)
+                written += [Delete("files", write.key) for write in batch]
+            last.append(Put("packages", (identity,), dumps(record)))
+            last += await self._orphans(identity, replaced, set(hashes.values()))
+            await self._storage.commit(last)
+        except StorageError:
+            with suppress(StorageError):
+                await self._storage.commit(written)
+            raise
         self._unstored.pop(identity, None)
 
     async def _records(self) -> Rows:
@@ -142,6 +160,15 @@ class Library:
     async def _find(self, identity: str) -> dict[str, Any] | None:
         found = await self._storage.read("packages", (identity,))
         return _parsed(found[0]) if found else None
+
+    async def _files(self, items: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
+        """The contents by path; several reads at a time."""
+        files: dict[str, bytes] = {}
+        for start in range(0, len(items), READS):
+            some = items[start : start + READS]
+            contents = await asyncio.gather(*(self._file(item["hash"]) for item in some))
+            files |= {item["path"]: data for item, data in zip(some, contents, strict=True)}
+        return files
 
     async def _file(self, digest: str) -> bytes:
         found = await self._storage.read("files", (digest,))
@@ -184,6 +211,28 @@ def _parsed(record: Record) -> dict[str, Any] | None:
     except (StorageError, TypeError, KeyError, AttributeError):
         return None
     return value if is_whole else None
+
+
+def batches(files: Mapping[str, bytes]) -> list[Writes]:
+    """The writes of the contents by hash, cut where one transaction would hold the page up."""
+    groups: list[Writes] = [[]]
+    size = 0
+    for digest, data in files.items():
+        if groups[-1] and size + len(data) > BATCH:
+            groups.append([])
+            size = 0
+        groups[-1].append(Put("files", (digest,), bytes(data)))
+        size += len(data)
+    return groups
+
+
+def hash_all(files: Mapping[str, bytes]) -> Steps[dict[str, str]]:
+    """The hash of each path's content."""
+    hashes = {}
+    for done, (path, data) in enumerate(files.items()):
+        hashes[path] = content_hash(data)
+        yield "hashing", done, len(files)
+    return hashes
 
 
 def content_hash(data: bytes) -> str:
