@@ -36,14 +36,16 @@ def install_modules() -> None:
     stamp.touch()
 
 
-def esbuild(source: Path, target: Path, *, define: dict[str, str] | None = None) -> None:
-    """Bundles one ES module or style sheet for browsers, minified, without a source map."""
+def esbuild(
+    source: Path, target: Path, *, define: dict[str, str] | None = None, form: str = "esm"
+) -> None:
+    """Bundles one module or style sheet for browsers, minified, without a source map."""
     node(
         MODULES / "esbuild" / "bin" / "esbuild",
         source,
         f"--outfile={target}",
         "--bundle",
-        "--format=esm",
+        f"--format={form}",
         "--target=es2022",
         "--minify",
         "--legal-comments=none",

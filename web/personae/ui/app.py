@@ -30,6 +30,9 @@ from personae.ui.shell import Shell
 from personae.ui.shortcuts import Shortcuts, is_mac
 from personae.ui.transcript import Transcript
 
+SETTLED = 3_000
+"""Milliseconds after the start in which the network and the processor belong to the user."""
+
 
 class App:
     """``await App(environment, host).start()`` returns when the page can be used."""
@@ -77,6 +80,14 @@ class App:
         self._register()
         self._listeners.on(js.window, "beforeunload", self._leaving)
         await self.opening.open_first()
+        self.page.tasks.start(self._watch_for_updates())
+
+    async def _watch_for_updates(self) -> None:
+        from personae.ui.updates import Updates
+
+        await self.environment.clock.sleep(SETTLED)
+        self._updates = Updates(self.page.toasts, lambda: self.chat.answering)
+        await self._updates.start()
 
     def report(self, error: BaseException) -> None:
         """Shows an error that nobody expected where it happened."""
