@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import serving
 
 HERE = Path(__file__).parent
-MODULES = HERE.parent.parent / "worker" / "node_modules"
+
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 
 pytestmark = pytest.mark.skipif(FIREFOX is None, reason="there is no Firefox here")
@@ -35,9 +36,10 @@ CHOSEN = {
 
 
 @pytest.fixture(scope="module")
-def firefox(origin: str, node_path: str) -> Iterator[Any]:
+def firefox(origin: str) -> Iterator[Any]:
     """Like ``drive``, in Firefox."""
-    command = [node_path, str(HERE / "firefox.mjs"), str(FIREFOX), origin, str(MODULES)]
+    script = str(HERE / "firefox.mjs")
+    command = [serving.NODE, script, str(FIREFOX), origin, str(serving.MODULES)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin and process.stdout
 
