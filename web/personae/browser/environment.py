@@ -21,7 +21,7 @@ from personae.browser.transport import FetchTransport
 from personae.errors import StorageError
 from personae.llm.rehearsal import RehearsalTransport, Routed
 from personae.player.environment import Environment
-from personae.ports import Notifier, Storage
+from personae.ports import Language, Notifier, Storage
 
 StorageKind = Literal["indexeddb", "memory"]
 
@@ -55,7 +55,7 @@ async def browser_environment(
     environment = Environment(
         storage=records,
         transport=Routed(RehearsalTransport(clock), FetchTransport()),
-        sandbox=FrameSandbox(personae_host.assets),
+        sandbox=FrameSandbox(personae_host.assets, lambda *at: tell_of_runtime(notifier, *at)),
         clock=clock,
         notifier=notifier,
         fetch_package=PackageFetcher(proxy=bool(host["proxy"])),
@@ -66,6 +66,12 @@ async def browser_environment(
     if fault is not None:
         environment.saver.suspend(fault)
     return environment
+
+
+def tell_of_runtime(notifier: Notifier, language: Language, done: int, total: int) -> None:
+    """Says once that the one runtime which takes seconds to load is being loaded."""
+    if language == "python" and done == 0:
+        notifier.notify("toast", "Loading Python for this character's agents…")
 
 
 async def open_storage(
