@@ -97,8 +97,16 @@ def settled(messages: Sequence[Message]) -> list[dict[str, Any]]:
             out += _round(message, answers, used)
             at += len(answers)
         elif message["role"] != "tool" and not _blank_assistant(message):
-            out.append(well_formed_json({**message, "content": message.get("content") or ""}))
+            out.append(_plain(message))
     return out
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """A message of text; long histories consist of them, so the usual form is not searched."""
+    content = message.get("content") or ""
+    if len(message) == 2 and isinstance(content, str):
+        return {"role": message["role"], "content": well_formed(content)}
+    return dict(well_formed_json({**message, "content": content}))
 
 
 def _sampling(sampling: Sampling) -> dict[str, Any]:
