@@ -2,11 +2,12 @@
 
 Cold is a fresh browser profile's first visit, warm the second visit of the same profile. The
 peers are built from the same node_modules and served by the same server, compressed alike.
-``--imports`` prints the import graph of the boot path instead.
+It also prints what is imported at start: nothing that is not in the snapshot should be.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -134,6 +135,27 @@ def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
     return made
 
 
+# PyScript runs a further script in the interpreter that is there.
+ADD_SCRIPT = """(code) => {
+    const script = document.createElement("script");
+    script.type = "py";
+    script.textContent = code;
+    document.body.append(script);
+}"""
+
+
+def imports(browser: Browser, player: str) -> str:
+    """What the start imported beside what the snapshot holds."""
+    page = browser.new_page()
+    page.goto(f"{player}/?loadCharacter={player}/sample.zip")
+    page.wait_for_selector(PLAYER_READY, state="attached", timeout=LIMIT)
+    page.evaluate(ADD_SCRIPT, (BENCH / "pages" / "imports.py").read_text("utf-8"))
+    page.wait_for_selector("html[data-imports]", state="attached", timeout=LIMIT)
+    kept, later = json.loads(page.get_attribute("html", "data-imports") or "")
+    page.close()
+    return f"{kept} modules from the snapshot; imported since: {', '.join(later)}"
+
+
 TARGETS = (
     Target("player", "cold ready", 0.45, "bare PyScript"),
     Target("player", "warm ready", 0.35, "bare PyScript"),
@@ -154,6 +176,7 @@ def main() -> None:
             every = cases(browser, player, peers)
             wanted = {n: c for n, c in every.items() if not chosen.only or chosen.only in n}
             results = interleave(wanted, chosen.rounds)
+            print(imports(browser, player))
     report("start", results, TARGETS, keep=chosen.keep and not chosen.only)
 
 
