@@ -18,7 +18,7 @@ import sources from "./personae_agent?folder";
 
 const BASE = "https://runtime.invalid/";
 const PACKAGE = "/lib/personae_agent";
-const STORE = "/tmp/store";
+const STORE = "/home/pyodide/store.json";
 const OUTLET = "/dev/outlet";
 
 type Enter = (name: string, text: string, store?: string) => void;
@@ -33,7 +33,7 @@ export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): P
       lockFileContents: { info: info as LockfileInfo, packages: {} },
       createPyodideModule,
       checkAPIVersion: false,
-      env: { HOME: "/tmp", PYTHONHASHSEED: "0" },
+      env: { PYTHONHASHSEED: "0" },
       _makeSnapshot: makeSnapshot,
       ...(snapshot && { _loadSnapshot: snapshot }),
     }),
