@@ -52,6 +52,7 @@ def test_every_view_passes_axe(app: AppPage) -> None:
     check(page, "start")
     app.by("offer").first.click()
     app.talks_to(NAME)
+    expect(app.by("intro")).to_be_visible()
     check(page, "intro")
     app.say('call roll_dice {"sides": 6}').answered("1d6:")
     page.locator(".chip summary").first.click()

@@ -75,6 +75,7 @@ def test_search_finds_titles_and_what_was_said(app: AppPage) -> None:
     for number in range(6):
         talk(app, f"number {number}")
         app.by("new-conversation").click()
+        expect(app.messages("user")).to_have_count(0)
     search = app.page.get_by_label("Search conversations")
     search.fill("number 4")
     expect(conversations(app)).to_have_count(1)

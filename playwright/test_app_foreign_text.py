@@ -165,7 +165,7 @@ def test_how_a_text_was_cut_does_not_show(app: AppPage) -> None:
         texts.append(cuts)
     different = app.page.evaluate(
         """async (texts) => {
-            const render = await globalThis[Symbol.for("personae.host")].load("render");
+            const render = await globalThis["personae.host"].load("render");
             const plain = (element) => {
                 for (const code of element.querySelectorAll("code")) code.textContent += "";
                 const html = element.innerHTML.replace(/<\\/?p>/g, " ").replace(/\\s+/g, " ");
