@@ -9,7 +9,7 @@ from app_page import READY, AppPage
 from playwright.sync_api import Locator, Page, expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import Pause, Stall, calls, chunk, says, stream
+from tests.provider.turns import Pause, Stall, calls, chunk, error, says, stream
 
 NAME = "Wren Tallow"
 
@@ -259,3 +259,15 @@ def test_commands_keep_the_text_of_a_refused_input(app: AppPage) -> None:
     expect(dialog).to_be_hidden()
     expect(app.by("audit-entry")).to_contain_text("2d6")
     expect(app.by("toast").first).to_contain_text("2d6")
+
+
+def test_a_rate_limit_is_counted_down_and_can_be_stopped(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(error(429, "Slow down", headers={"retry-after": "30"}))
+    app.say("Go")
+    status = app.page.locator("#status")
+    expect(status).to_contain_text("Trying again in 2", timeout=READY)
+    app.by("stop").click()
+    expect(app.by("send")).to_be_visible()
+    expect(status).to_have_text("")

@@ -11,27 +11,55 @@ from personae.ui.agent_facts import agent_facts, log_text
 from personae.ui.changes import compare
 from personae.ui.exports import as_markdown, file_name
 from personae.ui.keys import SHORTCUTS, Shortcut
-from personae.ui.remedies import advise, problem_lines
+from personae.ui.remedies import advise, headline, problem_lines
 from personae.ui.search import matching_commands, matching_conversations
 from personae.ui.status import turn_text
 
+REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key in the settings."
+
 
 @pytest.mark.parametrize(
-    ("error", "words", "action"),
+    ("error", "title", "remedy", "action"),
     [
-        (ModelError("http", "Incorrect key", status=401), "Check it in the settings", "settings"),
-        (ModelError("http", "Slow down", status=429), "Wait a little", "retry"),
-        (ModelError("http", "Oops", status=503), "provider has a problem", "retry"),
-        (ModelError("unreachable", "Failed", status=None), "Check the network", "retry"),
-        (StorageError("quota", "Full"), "Export it", "retry"),
-        (AgentError("deadline", "Too slow"), "goes on", "none"),
-        (ZeroDivisionError("division by zero"), "reload the page", "retry"),
+        (
+            ModelError("model_unauthorized", REFUSED, status=401),
+            "The provider refused the API key (HTTP 401)",
+            "Wrong key. Check the key in the settings.",
+            "settings",
+        ),
+        (
+            ModelError("model_stalled", "No answer came. Try again."),
+            "No answer came.",
+            "Try again.",
+            "retry",
+        ),
+        (StorageError("storage_full", "The disk is full"), "The disk is full", "", "retry"),
+        (
+            AgentError("deadline", "Agent a.b took too long"),
+            "Agent a.b took too long",
+            "goes on",
+            "none",
+        ),
+        (
+            ZeroDivisionError("by zero"),
+            "Something in the app went wrong.",
+            "reload the page",
+            "retry",
+        ),
     ],
 )
-def test_each_error_has_a_remedy(error: Exception, words: str, action: str) -> None:
+def test_each_error_says_what_and_what_to_do(
+    error: Exception, title: str, remedy: str, action: str
+) -> None:
     advice = advise(error)
-    assert words in advice.remedy
+    assert advice.title == title
+    assert remedy in advice.remedy
     assert advice.action == action
+
+
+def test_an_address_or_a_version_is_not_the_end_of_a_sentence() -> None:
+    message = "https://m.example/v1.5/models answered with HTTP 404. Check the address."
+    assert headline(message)[1] == "Check the address."
 
 
 def test_an_unexpected_error_keeps_its_words_in_the_details() -> None:
@@ -55,7 +83,12 @@ def test_the_turn_is_told_in_words() -> None:
     assert turn_text({"state": "idle"}, "Wren") == ""
     assert turn_text({"state": "streaming"}, "Wren") == "Wren is replying…"
     assert turn_text({"state": "tools", "detail": "roll_dice"}, "Wren") == "Running roll_dice…"
-    assert turn_text({"state": "waiting", "seconds": 7.6}, "Wren").endswith("8 s")
+    assert turn_text({"state": "streaming", "detail": "reasoning"}, "Wren") == "Wren is thinking…"
+    assert turn_text({"state": "waiting"}, "Wren", 2) == "Waiting for the model…"
+    assert turn_text({"state": "waiting"}, "Wren", 7.6) == "Waiting for the model… 8 s"
+    retrying = {"state": "retrying", "detail": "Too many requests.", "seconds": 20.0}
+    assert turn_text(retrying, "Wren", 5) == "Trying again in 15 s. Too many requests."
+    assert turn_text(retrying, "Wren", 21) == "Trying again… Too many requests."
 
 
 def test_changes_between_two_versions() -> None:

@@ -31,7 +31,9 @@ export class MarkdownStream {
     if (!this.timer) this.step();
   }
 
-  end() {
+  /** `cut`: the text broke off, so what it left open is closed. */
+  end(cut = false) {
+    if (cut && !this.fence) this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
     this.ended = true;
     clearTimeout(this.timer);
     this.step();

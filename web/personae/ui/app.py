@@ -51,6 +51,7 @@ class App:
         self._dialogs: dict[str, Any] = {}
         self._saving: asyncio.Task[None] | None = None
         self._settings_read = False
+        self._keeping = False
         self._listeners = Listeners()
 
     def _make_page(self) -> Page:
@@ -139,6 +140,15 @@ class App:
 
     def _send(self, text: str) -> None:
         self.chat.send(text)
+        if not self._keeping:
+            self._keeping = True
+            self.page.tasks.start(self._keep_data())
+
+    async def _keep_data(self) -> None:
+        """Asks the browser to keep the data, now that there is something to keep."""
+        from personae.ui.storage_panel import ask_to_persist
+
+        await ask_to_persist()
 
     def _dropped(self, file: Any) -> None:
         if str(file.name).lower().endswith(".json"):

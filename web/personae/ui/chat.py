@@ -35,6 +35,9 @@ class Chat:
         self.character_id = ""
         self._unsubscribe: list[Callable[[], None]] = []
         self._error_shown: BaseException | None = None
+        self._entered: tuple[tuple[str, str], float] = ("", ""), 0.0
+        """The state of the turn, and when it was entered."""
+        self._counting = False
         self._fresh = False
         """Another conversation was opened and is yet to be drawn."""
 
@@ -227,12 +230,31 @@ class Chat:
         # While agents get ready, typing is possible and sending waits for them inside the player.
         blocked = turn["state"] == "hooks" and not answering
         self._page.composer.set_state(enabled=not read_only and not blocked, busy=answering)
-        self._page.composer.set_status(turn_text(turn, self.package.name))
+        self._show_status()
         self._page.transcript.set_streaming(answering)
         self._page.transcript.set_waiting(self._is_waiting(turn))
         notice = by_id("composer-notice")
         show(notice, read_only)
         notice.textContent = READ_ONLY if read_only else ""
+
+    def _show_status(self) -> None:
+        """The status line; counts the seconds of states that may last."""
+        if self.player is None:
+            return
+        turn, now = self.player.turn, self._environment.clock.monotonic()
+        if (turn["state"], turn["detail"]) != self._entered[0]:
+            self._entered = (turn["state"], turn["detail"]), now
+        elapsed = (now - self._entered[1]) / 1000
+        self._page.composer.set_status(turn_text(turn, self.package.name, elapsed))
+        if self.answering and not self._counting:
+            self._counting = True
+            self._page.tasks.start(self._count())
+
+    async def _count(self) -> None:
+        while self.answering:
+            await self._environment.clock.sleep(1000)
+            self._show_status()
+        self._counting = False
 
     def _is_waiting(self, turn: dict[str, Any]) -> bool:
         """Whether a reply is due that has no entry yet."""

@@ -28,7 +28,7 @@ class Shortcut:
 
     def keys(self, mac: bool) -> list[str]:
         """What to press, for the help sheet."""
-        names = {"ArrowUp": "↑", "ArrowDown": "↓", "Escape": "Esc", ",": ","}
+        names = {"ArrowUp": "↑", "ArrowDown": "↓", "Escape": "Esc", "Delete": "Del"}
         held = [("⌘" if mac else "Ctrl", self.mod), ("Alt", self.alt), ("Shift", self.shift)]
         return [name for name, on in held if on] + [names.get(self.key, self.key.upper())]
 

@@ -28,8 +28,8 @@ class Prose:
         self._stream: Any = None
         self._ended = False
 
-    def show(self, text: str, *, complete: bool) -> None:
-        """Makes ``text`` the content; ``complete`` says that nothing will follow."""
+    def show(self, text: str, *, complete: bool, cut: bool = False) -> None:
+        """Makes ``text`` the content; ``complete``: nothing will follow; ``cut``: it broke off."""
         if self._stream is None or self._ended or not text.startswith(self._shown):
             if self._ended and text == self._shown and complete:
                 return
@@ -39,7 +39,7 @@ class Prose:
             self._shown = text
         if complete and not self._ended:
             self._ended = True
-            self._stream.end()
+            self._stream.end(cut)
 
     def _start(self) -> None:
         self.close()

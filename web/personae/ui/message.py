@@ -118,7 +118,7 @@ class MessageView:
         elif not waiting:
             if self._prose is None:
                 self._prose = Prose(self._body)
-            self._prose.show(entry.content, complete=not streaming)
+            self._prose.show(entry.content, complete=not streaming, cut=entry.stopped)
 
     def _set_typing(self, on: bool) -> None:
         if on:

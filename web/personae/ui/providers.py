@@ -82,7 +82,7 @@ PRESETS = (
         "Needs no key.",
         local=True,
     ),
-    Preset("custom", "Another one", "", "Any server that speaks chat completions."),
+    Preset("custom", "Custom", "", "Any server that speaks chat completions."),
 )
 
 

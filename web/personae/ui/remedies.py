@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,36 +21,26 @@ class Advice:
     detail: str = ""
 
 
-_BY_STATUS: dict[int, tuple[str, Action]] = {
-    400: ("The provider did not accept the request. Another model may help.", "settings"),
-    401: ("The key was refused. Check it in the settings.", "settings"),
-    402: ("The account has no credit left. Top it up with your provider.", "settings"),
-    403: ("The key may not use this model. Choose another one in the settings.", "settings"),
-    404: ("Check the base URL and the model name in the settings.", "settings"),
-    413: (
-        "The conversation is too long for this model. Choose one with a larger context.",
-        "settings",
-    ),
-    429: ("The provider limits how much you may send. Wait a little, then try again.", "retry"),
-}
+_SETTINGS_HELP = frozenset(
+    {
+        "model_unauthorized",
+        "model_quota",
+        "model_not_found",
+        "model_bad_request",
+        "model_context_length",
+        "model_no_tools",
+        "model_not_json",
+        "model_bad_settings",
+    }
+)
+"""Codes of errors that another key, address or model mends."""
 
 
 def advise(error: BaseException) -> Advice:
-    """Advice for any error; unknown ones are shown as they are, with a way on."""
-    if isinstance(error, ModelError):
-        return _model(error)
-    if isinstance(error, AgentError):
-        return Advice(error.message, "The character goes on. The agents panel says more.")
-    if isinstance(error, PackageError):
-        return Advice(error.message, "", "none")
-    if isinstance(error, StorageError):
-        return Advice(
-            error.message,
-            "The conversation goes on in memory. Export it before you close this tab.",
-            "retry",
-        )
+    """Advice for any error; our own messages say what to do, others get a way on."""
     if isinstance(error, PersonaeError):
-        return Advice(error.message)
+        title, rest = headline(error.message)
+        return Advice(title, " ".join(filter(None, (rest, _more(error)))), _action(error))
     return Advice(
         "Something in the app went wrong.",
         "What was confirmed is saved. Try again, or reload the page.",
@@ -58,16 +49,27 @@ def advise(error: BaseException) -> Advice:
     )
 
 
-def _model(error: ModelError) -> Advice:
-    status: Any = error.detail.get("status")
-    remedy, action = _BY_STATUS.get(status, ("", "retry"))
-    if status is None:
-        remedy, action = "Check the network and the base URL, then try again.", "retry"
-    elif isinstance(status, int) and status >= 500:
-        remedy, action = "The provider has a problem. Wait a little, then try again.", "retry"
-    if remedy and remedy.split(".")[0] in error.message:
-        remedy = ""
-    return Advice(error.message, remedy, action)
+def headline(message: str) -> tuple[str, str]:
+    """A message as its first clause or sentence, and what follows."""
+    match = _CLAUSE.match(message)
+    if match is None or not match["rest"]:
+        return message, ""
+    return match["head"] + ("." if match["mark"] == "." else ""), match["rest"]
+
+
+_CLAUSE = re.compile(r"(?P<head>.{12,120}?)(?P<mark>[.:])\s+(?P<rest>.*)\Z", re.DOTALL)
+
+
+def _more(error: PersonaeError) -> str:
+    if isinstance(error, AgentError):
+        return "The character goes on without it. The agents panel says more."
+    return ""
+
+
+def _action(error: PersonaeError) -> Action:
+    if error.code in _SETTINGS_HELP:
+        return "settings"
+    return "retry" if isinstance(error, ModelError | StorageError) else "none"
 
 
 def problem_lines(error: PackageError) -> list[tuple[str, str]]:
