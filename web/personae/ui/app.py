@@ -160,9 +160,7 @@ class App:
         """Does what a shortcut stands for; False when it means nothing now."""
         on_stage = self.chat.player is not None and self.page.shell.view == "chat"
         if name == "stop":
-            answering = self.chat.answering
-            self.chat.stop()
-            return answering
+            return self._escape()
         anywhere = {
             "characters": lambda: self.page.tasks.start(self.opening.go_home()),
             "settings": self.open_settings,
@@ -182,6 +180,14 @@ class App:
         if act is not None:
             act()
         return act is not None
+
+    def _escape(self) -> bool:
+        """Closes what lies over the conversation, else stops the reply."""
+        if self.page.shell.close_sidebar() or self.page.inspector.close_overlay():
+            return True
+        answering = self.chat.answering
+        self.chat.stop()
+        return answering
 
     def _open_conversation(self, element: Any, _event: Any) -> Any:
         return self.chat.open_conversation(str(element.closest("[data-id]").dataset.id))

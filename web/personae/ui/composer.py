@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from personae.ui.dom import Dispatcher, Listeners, by_id, show
+from personae.ui.dom import Dispatcher, Listeners, by_id, grow, show
 
 HINT = "Enter sends · Shift+Enter for a new line · @ for commands"
 
@@ -17,6 +17,8 @@ class Composer:
         self._box, self._send, self._stop = by_id("composer"), by_id("send"), by_id("stop")
         self._on_send, self._on_commands = send, commands
         self._enabled = self._busy = self._composing = False
+        self._waits_for_focus = False
+        """It had the focus when it was disabled, and gets it back."""
         form = by_id("composer-form")
         self._listeners = Listeners()
         self._listeners.on(form, "submit", self._submitted)
@@ -39,9 +41,10 @@ class Composer:
         """``enabled``: typing is possible. ``busy``: a turn runs; stop takes the place of send."""
         if (enabled, busy) == (self._enabled, self._busy):
             return
+        had_focus = by_id("composer-form").matches(":focus-within") or self._waits_for_focus
+        self._waits_for_focus = had_focus and not enabled
         self._enabled, self._busy = enabled, busy
         self._box.disabled = not enabled
-        had_focus = self._send.matches(":focus") or self._stop.matches(":focus")
         show(self._stop, busy)
         show(self._send, not busy)
         self._refresh()
@@ -61,6 +64,7 @@ class Composer:
 
     def _refresh(self) -> None:
         self._send.disabled = not self._enabled or self._busy or not self.text.strip()
+        grow(self._box)
 
     def _typed(self) -> None:
         self._refresh()

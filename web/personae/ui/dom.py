@@ -83,6 +83,13 @@ def options(**values: Any) -> Any:
     return to_js(values, dict_converter=js.Object.fromEntries)
 
 
+def grow(box: Any) -> None:
+    """Fits a text box to its text where the style sheet cannot (``field-sizing``)."""
+    if not js.CSS.supports("field-sizing", "content"):
+        box.style.setProperty("height", "auto")
+        box.style.setProperty("height", f"{box.scrollHeight}px")
+
+
 class Listeners:
     """Event listeners with one owner; ``close`` removes them and frees their proxies."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from personae.conversation.entries import Entry
-from personae.ui.dom import Listeners, by_id, clone, mark, missing, part
+from personae.ui.dom import Listeners, by_id, clone, grow, mark, missing, part
 from personae.ui.files import copy_text
 from personae.ui.menu import Item
 from personae.ui.undo import undoable
@@ -28,6 +28,7 @@ class Editing:
         on("action", "cancel-edit", lambda element, _: self._close_editor(element))
         on("action", "save-and-resend", lambda element, _: self._resend(element))
         on("submit", "save-edit", lambda element, _: self._save(element))
+        on("input", "editor", lambda element, _: grow(element))
         self._listeners = Listeners()
         self._listeners.on(by_id("feed"), "keydown", self._key)
 
@@ -156,6 +157,7 @@ class Editing:
             part(editor, "save").classList.add("button-primary")
         mark(message, "editing", True)
         message.insertBefore(editor, part(message, "foot"))
+        grow(part(editor, "text"))
         part(editor, "text").focus()
 
     def edit_last_own(self) -> bool:

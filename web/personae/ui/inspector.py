@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import js
+
 from personae.ui import formats
 from personae.ui.agent_card import AgentCard
 from personae.ui.dom import (
@@ -31,6 +33,7 @@ class Inspector:
         self._cards: dict[str, AgentCard] = {}
         self._listeners = Listeners()
         self._listeners.on(self._box, "toggle", self._toggled, capture=True)
+        self._listeners.on(self._box, "keydown", self._key)
         dispatcher.on("action", "toggle-inspector", lambda *_: self.toggle())
         dispatcher.on("action", "tab", lambda element, _: self._choose(str(element.dataset.tab)))
         dispatcher.on("action", "refresh-prompt", lambda *_: self._draw_prompt())
@@ -61,6 +64,15 @@ class Inspector:
             show(self._box, True)
             by_id("inspector-toggle").setAttribute("aria-expanded", "true")
             self._choose(self._tab)
+            self._box.querySelector("[role=tab][aria-selected=true]").focus()
+
+    def close_overlay(self) -> bool:
+        """Closes the panel where it lies over the conversation; False when it does not."""
+        if not self.visible or js.getComputedStyle(self._box).position != "fixed":
+            return False
+        self.close()
+        by_id("inspector-toggle").focus()
+        return True
 
     def close(self) -> None:
         show(self._box, False)
@@ -80,6 +92,13 @@ class Inspector:
         show(part(self._box, "agents"), tab == "agents")
         show(part(self._box, "prompt"), tab == "prompt")
         self.refresh()
+
+    def _key(self, event: Any) -> None:
+        """Arrow keys move between the two tabs."""
+        if event.target.matches("[role=tab]") and event.key in ("ArrowLeft", "ArrowRight"):
+            event.preventDefault()
+            self._choose("prompt" if self._tab == "agents" else "agents")
+            self._box.querySelector("[role=tab][aria-selected=true]").focus()
 
     async def _copy_prompt(self, element: Any, _event: Any) -> None:
         kept = {name: self._prompt[name] for name in ("messages", "tools")}

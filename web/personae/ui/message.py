@@ -152,9 +152,10 @@ class MessageView:
             if chip is None:
                 chip = clone("chip")
                 holder.appendChild(chip)
-            if shown != f"{state}{len(call.arguments)}":
+            look = f"{state} {len(call.arguments)} {len(call.granted)}"
+            if shown != look:
                 _fill_chip(chip, call, result, state)
-            self._chips[key] = (chip, f"{state}{len(call.arguments)}")
+            self._chips[key] = (chip, look)
 
     def close(self) -> None:
         if self._prose is not None:
@@ -182,6 +183,11 @@ def _fill_chip(chip: Any, call: ToolCall, result: Entry | None, state: str) -> N
         arguments=pretty(call.arguments),
         result=result.content if result else "",
     )
+    # What a sub-agent called in turn while it answered.
+    inner = "\n".join(f"{granted.name} {granted.arguments}" for granted in call.granted)
+    part(chip, "granted").textContent = inner
+    show(part(chip, "granted-title"), bool(inner))
+    show(part(chip, "granted"), bool(inner))
     show(part(chip, "result-title"), result is not None)
     show(part(chip, "result"), result is not None)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import js
 
-from personae.ui.dom import Dispatcher, Listeners, by_id, document, missing, show
+from personae.ui.dom import Dispatcher, Listeners, by_id, document, mark, missing, show
 
 THEMES = {"auto": "as the system", "light": "light", "dark": "dark"}
 _THEME_KEY = "personae.theme"
@@ -23,6 +23,8 @@ class Shell:
         dispatcher.on("action", "cycle-theme", lambda *_: self._cycle_theme())
         for event in ("dragenter", "dragover", "dragleave", "drop"):
             self._listeners.on(document, event, self._dragged)
+        self._narrow = js.matchMedia("(max-width: 52rem)")
+        self._listeners.on(self._narrow, "change", lambda _: self.close_sidebar())
         self._apply_theme(js.localStorage.getItem(_THEME_KEY) or "auto")
 
     def set_view(self, view: str) -> None:
@@ -56,20 +58,24 @@ class Shell:
             button.disabled = not on
 
     def open_sidebar(self) -> None:
+        """On narrow screens the sidebar lies over the stage, which waits."""
         self._opener = document.activeElement
         sidebar = by_id("sidebar")
-        sidebar.dataset.open = ""
+        mark(sidebar, "open", True)
         show(by_id("scrim"), True)
+        by_id("stage").inert = True
         sidebar.querySelector(".sidebar-close").focus()
 
-    def close_sidebar(self) -> None:
+    def close_sidebar(self) -> bool:
+        """Closes it where it lies over the stage; False when it was not open."""
         sidebar = by_id("sidebar")
         if not sidebar.hasAttribute("data-open"):
-            return
-        sidebar.removeAttribute("data-open")
+            return False
+        mark(sidebar, "open", False)
         show(by_id("scrim"), False)
-        if self._opener is not None:
-            self._opener.focus()
+        by_id("stage").inert = False
+        self._opener.focus()
+        return True
 
     def _cycle_theme(self) -> None:
         names = list(THEMES)
