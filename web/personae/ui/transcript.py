@@ -53,12 +53,15 @@ class Transcript:
         self.reset(entries)
 
     def reset(self, entries: Sequence[Entry]) -> None:
-        """Draws the same conversation anew after its list was replaced."""
+        """Draws the conversation anew after its list was replaced; the reader's place stays."""
+        place = None if self._pinned else self._place()
         self._unmount_all()
         self._rows.reset(entries, intro=True)
         columns = max(20, int(self._feed.clientWidth / 8.3))
         self._heights.reset([row.guess_height(columns) for row in self._rows.rows])
         self.refresh()
+        if place is not None and self._rows.index(place[0]) >= 0:
+            self._return_to(*place)
 
     def add(self, entry: Entry) -> None:
         before = self._rows.last_message()
@@ -103,9 +106,6 @@ class Transcript:
         """The mounted element of an entry, or None."""
         view = self._views.get(key)
         return None if view is None else view.element
-
-    def row_count(self) -> int:
-        return len(self._rows)
 
     def refresh(self) -> None:
         """Mounts what belongs in the view, now."""
@@ -206,6 +206,25 @@ class Transcript:
             if box.bottom > edge:
                 return element, box.top
         return None
+
+    def _place(self) -> tuple[str, float] | None:
+        """The key of the first visible row, and how far below the view's top it begins."""
+        edge = self._scroller.getBoundingClientRect().top
+        for at in range(self._first, self._last):
+            key = self._rows.rows[at].key
+            box = self._views[key].element.getBoundingClientRect()
+            if box.bottom > edge:
+                return key, box.top - edge
+        return None
+
+    def _return_to(self, key: str, below: float) -> None:
+        self._scroller.scrollTop = max(0.0, self._heights.offset(self._rows.index(key)) - below)
+        self._update()
+        element = self.element_of(key)
+        if element is not None:
+            edge = self._scroller.getBoundingClientRect().top
+            self._scroller.scrollTop += element.getBoundingClientRect().top - edge - below
+            self._seen_top = self._scroller.scrollTop
 
     def _settle(self, anchor: tuple[Any, float] | None) -> None:
         if self._pinned:
