@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from personae import resources
-from personae.bounded import load_json
+from personae.bounded import is_deep
 
 
 class ProtocolViolation(Exception):
@@ -161,18 +161,25 @@ class Channel:
             raise ProtocolViolation("a flood of notices")
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_SHORT = 1000
+"""Characters that cannot be nested deep enough to harm the parser."""
+
+
 def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > _SHORT and is_deep(text):
+        raise ProtocolViolation("a message that is nested too deeply")
     try:
-        message = load_json(text, parse_constant=_refuse_constant)
+        message = _decode(text)
     except ValueError as error:
         raise ProtocolViolation("a message that is no JSON") from error
     if not isinstance(message, dict):
         raise ProtocolViolation("a message that is no object")
     return message
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _field_problem(type_: str, declared: _Declared, fields: Mapping[str, Any]) -> str | None:
