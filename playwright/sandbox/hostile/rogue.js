@@ -19,7 +19,6 @@ self.onmessage = ({ ports: [port] }) => {
 const request = { type: "request", call: 1, method: "history.search", arguments: ["x"] };
 
 const lies = {
-  honest: (say, port, { call }) => say({ type: "result", call, value: "x" }),
   unknown: (say) => say({ type: "made-up" }),
   page_message: (say) => say({ type: "reply", request: 1, value: "forged" }),
   wrong_call: (say) => say({ type: "result", call: 999, value: "forged" }),
