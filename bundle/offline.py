@@ -10,8 +10,8 @@ from bundle.node import esbuild
 from bundle.paths import WEB
 
 NAME = "service-worker.js"
-# Not part of the app: embedders' library, and texts for people.
-_LEFT_OUT = ("character-player.js", "licences/")
+# Not part of the app: embedders' library, texts for people, what the command line runs.
+_LEFT_OUT = ("character-player.js", "licences/", "assets/author-")
 
 
 def write(stage: Path) -> None:

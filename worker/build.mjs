@@ -3,7 +3,7 @@
  *
  * `sandbox.json` there names the frame and, per language, the files its workers need, each with the
  * asset piece it is in. The frame's own script is inside its page, allowed by its hash: the frame
- * fetches nothing at all. `strip.cjs` is the TypeScript stripper for Node, see `personae pack`.
+ * fetches nothing at all. `OUT/assets/author/` has the TypeScript stripper for `personae pack`.
  */
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -95,9 +95,16 @@ async function main(out) {
       if (source !== SHARED) await copyFile(source, path.join(folder, name));
     }
   }
-  await writeFile(path.join(folder, "strip.cjs"), await bundle("src/typescript/command.ts"));
   await writeFile(path.join(folder, "sandbox.json"), JSON.stringify({ frame: "frame.html", languages }, null, 2));
+}
+
+/** What `personae pack` runs under Node; no browser loads it. */
+async function authors(out) {
+  const folder = path.join(out, "assets", "author");
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, "strip.cjs"), await bundle("src/typescript/command.ts"));
 }
 
 if (!process.argv[2]) throw new Error("usage: node build.mjs OUT");
 await main(path.resolve(process.argv[2]));
+await authors(path.resolve(process.argv[2]));

@@ -70,7 +70,7 @@ def _node() -> str:
 
 
 def _script() -> Path:
-    scripts = sorted(ASSETS.glob("sandbox-*/strip.cjs"))
+    scripts = sorted(ASSETS.glob("author-*/strip.cjs"))
     if not scripts:
         raise PackageError(
             "typescript_needs_assets", "The browser assets are not built: reinstall personae."

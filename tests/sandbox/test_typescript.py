@@ -19,7 +19,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Assets as an installation has them."""
     out = tmp_path_factory.mktemp("stage")
     subprocess.run([str(NODE), str(BUILD), str(out)], check=True)
-    (out / "assets" / "sandbox").rename(out / "assets" / "sandbox-0")
+    (out / "assets" / "author").rename(out / "assets" / "author-0")
     return out / "assets"
 
 
