@@ -9,36 +9,28 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from personae.errors import PackageError
-from personae.package.model import Problem
 
 ASSETS = Path(__file__).parent / "static" / "assets"
 TIMEOUT = 60
-"""Seconds for all files together."""
+"""Seconds for one file."""
 
 
-def strip_types(sources: Mapping[str, str]) -> dict[str, str]:
-    """The JavaScript of each TypeScript source, by the same names.
+def strip(source: str, filename: str) -> str:
+    """The JavaScript of a TypeScript source: types are taken out and not checked.
 
-    Types are taken out and not checked. Raises PackageError that lists every file that is no
-    TypeScript, or says what is missing to run the stripper.
+    Raises PackageError for what is no TypeScript, or says what is missing to run the stripper.
     """
-    if not sources:
-        return {}
-    results = json.loads(_run(json.dumps(dict(sources))))
-    problems = [
-        Problem("error", name, f"cannot be read as TypeScript: {result['error']}")
-        for name, result in results.items()
-        if "error" in result
-    ]
-    if problems:
-        lines = "\n".join(f"{problem.file}: {problem.message}" for problem in problems)
-        raise PackageError("typescript_invalid", lines, problems=problems)
-    return {name: result["code"] for name, result in results.items()}
+    result = json.loads(_run(source))
+    if "error" in result:
+        raise PackageError(
+            "typescript_invalid", f"{filename} cannot be read as TypeScript: {result['error']}"
+        )
+    code: str = result["code"]
+    return code
 
 
 def _run(text: str) -> str:

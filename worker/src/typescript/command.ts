@@ -1,7 +1,4 @@
-/**
- * Strips files under Node, for `personae pack`: `{name: source}` as JSON on stdin gives
- * `{name: {code} or {error}}` on stdout.
- */
+/** Strips one file under Node, for `personae pack`: source on stdin, `{code}` or `{error}` on stdout. */
 import { strip } from "./strip";
 
 declare const process: {
@@ -11,16 +8,17 @@ declare const process: {
 
 async function main(): Promise<void> {
   const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of process.stdin) text += decoder.decode(chunk, { stream: true });
-  const results = Object.entries(JSON.parse(text) as Record<string, string>).map(([name, source]) => {
-    try {
-      return [name, { code: strip(source) }];
-    } catch (error) {
-      return [name, { error: (error as Error).message }];
-    }
-  });
-  process.stdout.write(JSON.stringify(Object.fromEntries(results)));
+  let source = "";
+  for await (const chunk of process.stdin) source += decoder.decode(chunk, { stream: true });
+  process.stdout.write(JSON.stringify(attempt(source)));
+}
+
+function attempt(source: string): { code: string } | { error: string } {
+  try {
+    return { code: strip(source) };
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
 }
 
 void main();
