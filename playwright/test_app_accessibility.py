@@ -45,6 +45,7 @@ def check(page: Page, view: str) -> None:
 
 def close(page: Page) -> None:
     page.keyboard.press("Escape")
+    expect(page.locator("dialog[open], .menu")).to_have_count(0)
 
 
 def test_every_view_passes_axe(app: AppPage) -> None:
@@ -79,16 +80,20 @@ def test_every_view_passes_axe(app: AppPage) -> None:
 def views(page: Page) -> dict[str, Callable[[], None]]:
     def settings() -> None:
         page.locator("#model-chip").click()
+        expect(page.get_by_test_id("settings")).to_be_visible()
 
     def help_sheet() -> None:
         page.keyboard.press("Control+/")
+        expect(page.get_by_role("dialog", name="Help")).to_be_visible()
 
     def palette() -> None:
         page.keyboard.press("Control+k")
+        expect(page.get_by_test_id("command-dialog")).to_be_visible()
 
     def command() -> None:
         palette()
         page.keyboard.press("Enter")
+        expect(page.get_by_label("Text for the command")).to_be_visible()
 
     return {"settings": settings, "help": help_sheet, "palette": palette, "command": command}
 

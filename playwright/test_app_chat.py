@@ -223,6 +223,18 @@ def test_the_keyboard_walks_through_messages_and_acts(
     expect(app.messages("user")).to_have_count(0)
 
 
+def test_up_in_an_empty_box_edits_the_last_message(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("A1."), says("A2."))
+    app.say("Q1").answered("A1.")
+    app.by("composer").press("ArrowUp")
+    editor = app.page.get_by_label("Edit the message")
+    expect(editor).to_have_value("Q1")
+    editor.fill("Q2")
+    editor.press("Control+Enter")
+    app.answered("A2.")
+    assert provider.last_messages()[-1]["content"] == "Q2"
+
+
 def test_the_view_follows_only_while_the_reader_is_at_the_end(
     app: AppPage, provider: ModelProvider
 ) -> None:

@@ -81,6 +81,11 @@ def test_search_finds_titles_and_what_was_said(app: AppPage) -> None:
     expect(conversations(app)).to_have_count(1)
     search.fill("rehearsal")  # said in every answer, in no title
     expect(conversations(app)).to_have_count(6)
+    search.fill("said number 2")
+    expect(conversations(app)).to_have_count(1)
+    conversations(app).first.locator(".conversation-open").click()
+    expect(app.messages().last).to_be_focused()
+    expect(app.messages().last).to_contain_text("number 2")
     search.fill("nowhere to be found")
     expect(conversations(app)).to_have_count(0)
     expect(app.by("conversation-list")).to_contain_text("Nothing found")

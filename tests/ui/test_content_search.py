@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+from personae.conversation.entries import Entry
 from personae.errors import StorageError
 from personae.ports import Put
-from personae.ui.content_search import ContentSearch
+from personae.ui.content_search import ContentSearch, newest_hit
 
 from tests.fakes import FakeStorage
 
@@ -20,6 +21,16 @@ async def stored() -> FakeStorage:
     }
     await storage.commit([Put("entries", key, json.dumps(value)) for key, value in said.items()])
     return storage
+
+
+def test_the_newest_message_with_most_of_the_words_is_the_hit() -> None:
+    said = ["a bell and a rope", "a bell", "nothing"]
+    entries = [
+        Entry(id=f"e{number}", role="user", content=text, at=0) for number, text in enumerate(said)
+    ]
+    assert newest_hit(entries, "BELL rope") == "e0"
+    assert newest_hit(entries, "bell") == "e1"
+    assert newest_hit(entries, "bridge") == ""
 
 
 LISTED = [{"id": "a", "updatedAt": 1}, {"id": "b", "updatedAt": 1}]

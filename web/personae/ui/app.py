@@ -67,7 +67,7 @@ class App:
             menus=Menus(tasks),
             shell=Shell(dispatcher, self._dropped),
             sidebar=Sidebar(),
-            composer=Composer(dispatcher, self._send, self._open_palette),
+            composer=Composer(dispatcher, self._send, self._open_palette, self._recall),
             transcript=Transcript(frames),
             inspector=Inspector(dispatcher, tasks, toasts),
         )
@@ -143,6 +143,9 @@ class App:
         if not self._keeping:
             self._keeping = True
             self.page.tasks.start(self._keep_data())
+
+    def _recall(self) -> bool:
+        return self.editing.edit_last_own()
 
     async def _keep_data(self) -> None:
         """Asks the browser to keep the data, now that there is something to keep."""

@@ -9,7 +9,7 @@ from typing import Any
 from personae.errors import PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
-from personae.ui.content_search import ContentSearch
+from personae.ui.content_search import ContentSearch, newest_hit
 from personae.ui.dom import by_id, show
 from personae.ui.notices import announce
 from personae.ui.page import Page
@@ -215,6 +215,8 @@ class Chat:
         package, entries = self.package, self.player.entries
         if self._fresh:
             self._page.transcript.open(package.name, package.description, package.intro, entries)
+            if self._page.sidebar.query:
+                self._page.transcript.reveal(newest_hit(entries, self._page.sidebar.query))
         else:
             self._page.transcript.reset(entries)
         self._fresh = False

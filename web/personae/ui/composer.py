@@ -12,10 +12,15 @@ HINT = "Enter sends · Shift+Enter for a new line · @ for commands"
 
 class Composer:
     def __init__(
-        self, dispatcher: Dispatcher, send: Callable[[str], Any], commands: Callable[[], Any]
+        self,
+        dispatcher: Dispatcher,
+        send: Callable[[str], Any],
+        commands: Callable[[], Any],
+        recall: Callable[[], bool],
     ) -> None:
+        """``recall``: edits the newest own message (Up in an empty box); False: there is none."""
         self._box, self._send, self._stop = by_id("composer"), by_id("send"), by_id("stop")
-        self._on_send, self._on_commands = send, commands
+        self._on_send, self._on_commands, self._on_recall = send, commands, recall
         self._enabled = self._busy = self._composing = False
         self._waits_for_focus = False
         """It had the focus when it was disabled, and gets it back."""
@@ -78,6 +83,8 @@ class Composer:
     def _key(self, event: Any) -> None:
         # 229 is what browsers report for keys an input method has taken.
         composing = self._composing or event.isComposing or event.keyCode == 229
+        if event.key == "ArrowUp" and not self.text and not composing and self._on_recall():
+            event.preventDefault()
         if event.key != "Enter" or event.shiftKey or event.altKey or composing:
             return
         if _coarse_pointer() and not (event.ctrlKey or event.metaKey):

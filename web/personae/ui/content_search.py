@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from personae.conversation.entries import Entry
 from personae.errors import StorageError
 from personae.ports import Record, Storage
 
@@ -40,6 +42,18 @@ class ContentSearch:
                 return ""  # the list says what is wrong; here it is only not found
             known = self._texts[identity] = (updated, await _said(records))
         return known[1]
+
+
+def newest_hit(entries: Sequence[Entry], query: str) -> str:
+    """Id of the newest message that holds a word of ``query``, preferably all; empty: none."""
+    words = query.casefold().split()
+    best, most = "", 0
+    for entry in entries:
+        if entry.role in ("user", "assistant"):
+            count = sum(word in entry.content.casefold() for word in words)
+            if count and count >= most:
+                best, most = entry.id, count
+    return best
 
 
 async def _said(records: list[Record]) -> str:

@@ -163,6 +163,8 @@ class Editing:
     def edit_last_own(self) -> bool:
         """Edits the newest user message; False when there is none in view."""
         entries: list[Entry] = self._app.chat.player.entries if self._app.chat.player else []
+        if self._app.chat.answering:
+            return False
         own = next((entry for entry in reversed(entries) if entry.role == "user"), None)
         if own is None or self._app.page.transcript.element_of(own.id) is None:
             return False

@@ -42,6 +42,7 @@ SHORTCUTS = (
     Shortcut("settings", ",", "Settings", mod=True),
     Shortcut("help", "/", "This help", mod=True),
     Shortcut("composer", "/", "Write a message"),
+    Shortcut("recall", "ArrowUp", "Edit your last message (in an empty box)"),
     Shortcut("previous", "ArrowUp", "Message before", alt=True),
     Shortcut("next", "ArrowDown", "Message after", alt=True),
     Shortcut("copy", "c", "Copy the message", message=True),

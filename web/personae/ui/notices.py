@@ -8,7 +8,6 @@ from typing import Any
 import js
 from pyodide.ffi import create_once_callable
 
-from personae.errors import PersonaeError
 from personae.ui import formats
 from personae.ui.dom import Dispatcher, by_id, clone, fill, part, show
 from personae.ui.remedies import Advice, advise
@@ -125,7 +124,3 @@ def _topic(element: Any) -> str:
 def announce(text: str) -> None:
     """Says ``text`` to screen readers, once."""
     by_id("announcer").textContent = formats.one_line(text, 2000)
-
-
-def is_expected(error: BaseException) -> bool:
-    return isinstance(error, PersonaeError)
