@@ -10,7 +10,7 @@ from personae.errors import PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
 from personae.ui.content_search import ContentSearch, newest_hit
-from personae.ui.dom import by_id, show
+from personae.ui.dom import by_id, mark, show
 from personae.ui.notices import announce
 from personae.ui.page import Page
 from personae.ui.settings import Settings
@@ -235,6 +235,7 @@ class Chat:
         self._show_status()
         self._page.transcript.set_streaming(answering)
         self._page.transcript.set_waiting(self._is_waiting(turn))
+        mark(by_id("transcript"), "read-only", read_only)
         notice = by_id("composer-notice")
         show(notice, read_only)
         notice.textContent = READ_ONLY if read_only else ""
