@@ -6,7 +6,6 @@ or ``*_to_js``, and pure functions that never see a proxy.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import js
@@ -33,11 +32,6 @@ def value_from_js(value: Any) -> Any:
     ):
         return bytes_from_js(value)
     return value.to_py()
-
-
-def value_to_js(value: Any) -> Any:
-    """Plain Python as JavaScript objects, through JSON: no proxy that someone must destroy."""
-    return js.JSON.parse(json.dumps(value))
 
 
 def bytes_from_js(buffer: Any) -> bytes:
