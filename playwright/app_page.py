@@ -30,6 +30,11 @@ class AppPage:
     def by(self, test_id: str) -> Locator:
         return self.page.get_by_test_id(test_id)
 
+    def open_sample(self) -> AppPage:
+        """Opens the character that a first visit offers."""
+        self.by("offer").first.click()
+        return self.talks_to("Wren Tallow")
+
     def open_link(self, link: str) -> AppPage:
         self.by("load-url").fill(link)
         self.by("load-url").press("Enter")

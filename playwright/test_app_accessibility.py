@@ -51,8 +51,7 @@ def close(page: Page) -> None:
 def test_every_view_passes_axe(app: AppPage) -> None:
     page = app.page
     check(page, "start")
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app.open_sample()
     expect(app.by("intro")).to_be_visible()
     check(page, "intro")
     app.say('call roll_dice {"sides": 6}').answered("1d6:")
@@ -133,8 +132,7 @@ def test_nothing_moves_when_python_arrives(browser: Browser, player_url: str) ->
 
 
 def test_right_to_left_text_reads_from_the_right(app: AppPage) -> None:
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app.open_sample()
     app.say("שלום עולם 🎭👩‍👩‍👧").answered("🎭👩‍👩‍👧")
     body = app.messages("user").last.locator(".prose")
     assert body.evaluate("node => getComputedStyle(node).direction") == "rtl"

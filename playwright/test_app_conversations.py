@@ -17,9 +17,7 @@ NAME = "Wren Tallow"
 
 @pytest.fixture
 def app(page: Page, player_url: str) -> AppPage:
-    app = AppPage(page, player_url).open()
-    app.by("offer").first.click()
-    return app.talks_to(NAME)
+    return AppPage(page, player_url).open().open_sample()
 
 
 def conversations(app: AppPage) -> Locator:
@@ -146,8 +144,7 @@ def test_a_character_is_removed_and_its_conversations_wait(app: AppPage) -> None
     app.page.get_by_role("menuitem", name="Remove").click()
     app.page.get_by_role("button", name="Remove", exact=True).click()
     expect(app.by("library-item")).to_have_count(0)
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app.open_sample()
     expect(said(app)).to_have_text(["do not forget"])
 
 

@@ -43,9 +43,7 @@ def conversation() -> bytes:
 
 @pytest.fixture
 def app(page: Page, player_url: str, conversation: bytes) -> AppPage:
-    app = AppPage(page, player_url).open()
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app = AppPage(page, player_url).open().open_sample()
     page.locator("#import-file").set_input_files(
         {"name": "long.json", "mimeType": "application/json", "buffer": conversation}
     )

@@ -54,9 +54,7 @@ def host(tmp_path: Path) -> Iterator[tuple[str, Path, ThreadingHTTPServer]]:
 
 def visited(page: Page, url: str) -> AppPage:
     """The app after a first visit, with everything kept."""
-    app = AppPage(page, url).open()
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app = AppPage(page, url).open().open_sample()
     page.wait_for_function(f"{KEPT}.then(state => state === 'activated')", timeout=60_000)
     return app
 

@@ -16,9 +16,7 @@ NAME = "Wren Tallow"
 
 @pytest.fixture
 def app(page: Page, player_url: str) -> AppPage:
-    app = AppPage(page, player_url).open()
-    app.by("offer").first.click()
-    return app.talks_to(NAME)
+    return AppPage(page, player_url).open().open_sample()
 
 
 def open_settings(app: AppPage) -> AppPage:

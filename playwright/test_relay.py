@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
 
-NAME = "Wren Tallow"
 HOST_KEY = "sk-of-the-host"
 
 
@@ -26,9 +25,7 @@ def app(
     monkeypatch.setenv("PERSONAE_RELAY_KEY", HOST_KEY)
     provider.set_models("house-model", "not-offered")
     url = serve("--relay-url", provider.base_url, "--relay-models", "house-model")
-    app = AppPage(page, url).open()
-    app.by("offer").first.click()
-    return app.talks_to(NAME)
+    return AppPage(page, url).open().open_sample()
 
 
 def test_a_visitor_talks_through_the_host(app: AppPage, provider: ModelProvider) -> None:

@@ -32,9 +32,7 @@ def app(page: Page, player_url: str) -> AppPage:
 
 
 def test_a_newcomer_talks_to_the_sample_without_a_key(app: AppPage, console: list[str]) -> None:
-    app.open()
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    app.open().open_sample()
     app.say('call roll_dice {"sides": 20}')
     app.answered("1d20:")
     expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
@@ -248,9 +246,7 @@ def test_http_errors_say_what_to_do_and_rate_limits_are_waited_for(
 def test_nothing_is_loaded_from_elsewhere(page: Page, player_url: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    app = AppPage(page, player_url).open()
-    app.by("offer").first.click()
-    app.talks_to(NAME)
+    AppPage(page, player_url).open().open_sample()
     outside = [url for url in asked if not url.startswith((player_url, "blob:", "data:"))]
     assert outside == []
 

@@ -26,9 +26,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_the_sample_plays_from_a_sub_path(page: Page, site: str, console: list[str]) -> None:
-    app = AppPage(page, site).open()
-    app.by("offer").first.click()
-    app.talks_to("Wren Tallow")
+    app = AppPage(page, site).open().open_sample()
     app.say('call roll_dice {"sides": 20}')
     app.answered("1d20:")
     assert console == []
