@@ -22,7 +22,7 @@ def main() -> None:
     python_step("ruff", "format", "--check", ".")
     python_step("mypy")
     step("tsc", lambda: node(MODULES / "typescript" / "bin" / "tsc", "--noEmit", "-p", WORKER))
-    python_step("pytest", "tests")
+    python_step("pytest", "tests", "-n", "auto", "--dist", "loadfile")
     python_step("pytest", "playwright")
 
 
