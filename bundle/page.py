@@ -35,17 +35,17 @@ INLINED = ("chat", "start")
 
 
 def write(stage: Path, facts: dict[str, Any]) -> None:
-    """Writes everything that refers to the content-named pieces by ``facts["urls"]``."""
-    urls = facts["urls"]
+    """Writes everything that refers to the content-named pieces by ``facts``."""
     define = {"PERSONAE_ASSETS": json.dumps(facts)}
     for script in ("boot.js", "character-player.js"):
         esbuild(WEB / script, stage / script, define=define)
     esbuild(WEB / "style.css", stage / "style.css")
-    shutil.copy(WEB / "main.py", stage / "main.py")
+    for name in ("main.py", "theme.js"):
+        shutil.copy(WEB / name, stage / name)
     for folder in ("templates", "icons"):
         shutil.copytree(WEB / folder, stage / folder)
     write_sample(stage / "sample.zip")
-    write_page(stage, urls)
+    write_page(stage)
 
 
 def write_sample(target: Path) -> None:
@@ -58,29 +58,10 @@ def write_sample(target: Path) -> None:
                 archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-def write_page(stage: Path, urls: dict[str, str]) -> None:
-    preloads = "\n".join(
-        f'<link rel="preload" as="fetch" crossorigin href="{url}">'
-        for url in (
-            urls["pyodide"] + "pyodide.asm.wasm",
-            urls["snapshot"],
-        )
-    )
-    modules = "\n".join(
-        f'<link rel="modulepreload" href="{url}">'
-        for url in (
-            urls["pyscript"],
-            urls["render"],
-            urls["pyodide"] + "interpreter.mjs",
-            urls["pyodide"] + "pyodide.mjs",
-            urls["pyodide"] + "snapshot.mjs",
-            urls["pyodide"] + "pyodide.asm.mjs",
-        )
-    )
+def write_page(stage: Path) -> None:
     text = (WEB / "index.html").read_text("utf-8")
     for name, value in {
         "policy": POLICY,
-        "preloads": f"{preloads}\n{modules}",
         "inlined": " ".join(INLINED),
         "templates": "".join(
             (WEB / "templates" / f"{name}.html").read_text("utf-8") for name in INLINED

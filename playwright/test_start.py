@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app_page import AppPage
-from playwright.sync_api import Page, Request, Route
+from playwright.sync_api import Page, Request, Route, expect
 
 LIBRARY = "**/python_stdlib.zip"
 SNAPSHOT = "**/memory.bin"
@@ -36,3 +36,34 @@ def test_without_a_fitting_snapshot_python_starts_plainly(page: Page, player_url
     page.route(SNAPSHOT, spoil)
     app = AppPage(page, player_url).open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
     app.say('call roll_dice {"sides": 20}').answered("1d20:")
+
+
+MOVED = """() => new Promise((resolve) => {
+    const moved = [];
+    new PerformanceObserver((list) => {
+        for (const entry of list.getEntries())
+            moved.push(...entry.sources.map(({ node }) => node?.outerHTML ?? node?.textContent));
+    }).observe({ type: "layout-shift", buffered: true });
+    // What is buffered is told in a task of its own, before this one.
+    requestAnimationFrame(() => setTimeout(() => resolve(moved)));
+})"""
+
+
+def test_nothing_moves_when_python_arrives(page: Page, player_url: str) -> None:
+    app = AppPage(page, player_url).open()
+    expect(app.by("offer").first).to_be_visible()
+    assert page.evaluate(MOVED) == []
+    app.open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
+    assert page.evaluate(MOVED) == []
+    app.reload().talks_to(NAME)
+    assert page.evaluate(MOVED) == []
+
+
+def test_the_shell_has_its_theme_and_is_painted_without_the_boot_script(
+    page: Page, player_url: str
+) -> None:
+    page.add_init_script("localStorage.setItem('personae.theme', 'dark')")
+    page.route("**/boot.js", lambda route: route.abort())
+    page.goto(player_url)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")

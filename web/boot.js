@@ -92,7 +92,24 @@ function configure() {
   return JSON.stringify({ interpreter: `${assets.pyodide}interpreter.mjs`, plugins });
 }
 
+/** Everything the start needs, all at once; one after another they would find each other late. */
+function fetchAhead() {
+  const { pyodide } = assets;
+  const modules = ["interpreter", "pyodide", "snapshot", "pyodide.asm"].map((name) => `${pyodide}${name}.mjs`);
+  const ahead = (attributes) => document.head.append(Object.assign(document.createElement("link"), attributes));
+  for (const href of [`${pyodide}pyodide.asm.wasm`, assets.snapshot, `${root}config.json`])
+    ahead({ rel: "preload", as: "fetch", crossOrigin: "", href });
+  for (const href of [assets.pyscript, assets.render, ...modules]) ahead({ rel: "modulepreload", href });
+}
+
+/** Does what the first paint shall not compete with. A page that nobody sees is not painted. */
+function afterPaint(work) {
+  if (document.hidden) work();
+  else requestAnimationFrame(() => setTimeout(work));
+}
+
 function start() {
+  fetchAhead();
   const stopWatching = watchAssets();
   const remember = forgetNotes();
   addEventListener("py:progress", ({ detail }) => detail in PHASES && show(PHASES[detail]));
@@ -111,4 +128,4 @@ function start() {
   import(assets.pyscript).catch((error) => fail(`The start failed: ${error.message}.`));
 }
 
-start();
+afterPaint(start);

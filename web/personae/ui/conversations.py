@@ -17,7 +17,7 @@ SEARCH_FROM = 6
 class Sidebar:
     def __init__(self) -> None:
         self._list, self._search = by_id("conversation-list"), by_id("conversation-search")
-        self._row: Any = None
+        self._row = by_id("character-row")
         self._conversations: list[dict[str, Any]] = []
         self._current: str | None = None
         self._said: Collection[str] = ()
@@ -25,16 +25,11 @@ class Sidebar:
         self._drawn: Any = None
 
     def set_character(self, name: str, note: str) -> None:
-        if self._row is None:
-            self._row = clone("character-row")
-            by_id("sidebar-main").prepend(self._row)
         fill(self._row, name=name, note=formats.one_line(note, 60))
         paint_monogram(part(self._row, "monogram"), name)
-        show(self._row, True)
 
     def clear(self) -> None:
-        if self._row is not None:
-            show(self._row, False)
+        self.set_character("No character yet", "Choose one to talk to")
         self.set_conversations([], None, 0)
         by_id("new-conversation").disabled = True
 
@@ -43,6 +38,7 @@ class Sidebar:
     ) -> None:
         self._conversations, self._current = conversations, current
         show(by_id("search-field"), len(conversations) >= SEARCH_FROM)
+        show(by_id("conversation-scroll"), True)
         self.draw(now)
 
     @property

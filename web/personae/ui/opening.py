@@ -75,6 +75,7 @@ class Opening:
         page.shell.close_sidebar()
         if self._app.chat.player is None:
             page.shell.set_title("Personae")
+            page.sidebar.clear()
             page.composer.set_placeholder("Choose a character first")
         await self.start.show(self._stored, lambda: page.shell.set_view("start"))
 
