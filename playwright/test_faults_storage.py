@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from app_page import READY, AppPage
+from faults.talk import said, say, start, texts
 from faults.world import NAME, exported, fault, inject, moody, no_banner, one_banner, stored
-from playwright.sync_api import Browser, BrowserContext, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
@@ -30,29 +31,6 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return moody(tmp_path)
-
-
-def say(app: AppPage, provider: ModelProvider, text: str, answer: str) -> None:
-    provider.script(says(answer))
-    app.say(text).answered(answer)
-
-
-def said(app: AppPage) -> Locator:
-    """What the user said, as the page shows it."""
-    return app.messages("user").locator(".prose")
-
-
-def texts(app: AppPage) -> list[str]:
-    """What is stored of all conversations, in order."""
-    return [entry["content"] for entry in stored(app.page).get("entries", {}).values()]
-
-
-def start(
-    context: BrowserContext, url: str, path: Path, provider: ModelProvider, **preset: Any
-) -> AppPage:
-    inject(context, **preset)
-    app = AppPage(context.new_page(), url).open().open_file(path).talks_to(NAME)
-    return app.use_provider(provider.base_url, key="")
 
 
 def test_a_full_disk_then_a_new_conversation_then_room_again(
@@ -79,8 +57,8 @@ def test_a_full_disk_then_a_new_conversation_then_room_again(
     fault(app.page, abort="")
     say(app, provider, "Four", "Fourth.")
     no_banner(app)
-    for said in ("Second.", "Third.", "Here.", "Fourth."):
-        assert said in texts(app)
+    for answer in ("Second.", "Third.", "Here.", "Fourth."):
+        assert answer in texts(app)
     app.reload().talks_to(NAME)
     expect(app.messages("user")).to_have_count(4)
     expect(app.by("tool-call")).to_have_count(1)

@@ -94,6 +94,22 @@
         await settled(put.call(transaction.objectStore(table), bytes, key));
       }
     });
+  /** Keeps a transaction on all tables alive until `faults.release()`: others wait behind it. */
+  faults.occupy = async () => {
+    const database = await settled(open.call(indexedDB, NAME));
+    const tables = [...database.objectStoreNames];
+    const store = database.transaction(tables, "readwrite").objectStore(tables[0]);
+    let held = true;
+    const hold = () => {
+      if (held) store.get("nothing").onsuccess = hold;
+    };
+    faults.release = () => {
+      held = false;
+      database.close();
+    };
+    await settled(store.get("nothing")); // it has begun
+    hold();
+  };
   /** Holds the database open, as a tab of another version does; makes it if there is none. */
   faults.hold = async (version, tables = [], yields = false) => {
     const request = open.call(indexedDB, NAME, version);

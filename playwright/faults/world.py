@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app_page import READY, AppPage
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
 HERE = Path(__file__).parent
@@ -45,6 +45,16 @@ def fault(page: Page, **changes: Any) -> None:
 def skip(app: AppPage, milliseconds: int) -> None:
     """Lets time pass at once; the page runs with clock.js."""
     app.page.evaluate("milliseconds => skip(milliseconds)", milliseconds)
+
+
+def until(app: AppPage, seen: Locator) -> None:
+    """Lets time fly until something is seen; the page runs with clock.js."""
+    for _ in range(60):
+        if seen.count():
+            return
+        skip(app, 10_000)
+        app.page.wait_for_timeout(100)
+    expect(seen).to_be_visible()
 
 
 def stored(page: Page) -> dict[str, dict[tuple[Any, ...], Any]]:

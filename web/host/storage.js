@@ -1,14 +1,11 @@
 // Records in IndexedDB for ports.Storage. Keys are arrays and travel as JSON text; values are
 // strings or Uint8Arrays. Errors keep their DOMException name, which Python turns into a
-// StorageError.
+// StorageError; one that gets no answer in time is a TimeoutError.
 import { openDB } from "idb";
+import { Patience, named } from "./patience.js";
 
 export const SCHEMA = 1;
 const TABLES = ["packages", "files", "conversations", "entries", "stores", "settings"];
-
-function named(name, message) {
-  return Object.assign(new Error(message), { name });
-}
 
 const blocked = () =>
   named("BlockedError", "another tab holds an older version of the database open");
@@ -31,6 +28,7 @@ class Storage {
   #opening = null;
   #blocked = false;
   #told;
+  #patience = new Patience();
 
   /** told(event) hears "closed-for-upgrade" when a newer version in another tab took over. */
   constructor(name, told) {
@@ -75,23 +73,39 @@ class Storage {
     });
   }
 
-  /** Runs work(database); a connection that was lost is opened again, once. */
-  async #withDatabase(work) {
+  /** work(transaction)'s result; a connection that was lost is opened again, once. */
+  async #transact(tables, mode, work) {
+    const once = async () => work((await this.#open()).transaction(tables, mode));
     try {
-      return await work(await this.#open());
+      return await once();
     } catch (error) {
       if (error.name !== "InvalidStateError") throw error;
       this.#opening = null;
-      return work(await this.#open());
+      return once();
+    }
+  }
+
+  /** As `#transact`, for work(transaction, alive), within the patience there is. */
+  async #asked(tables, mode, work) {
+    // An empty transaction has its turn after those before it on the same tables: what was given
+    // up on is through then, and what is asked next cannot overtake it.
+    const queue = () => this.#transact(tables, mode, (transaction) => transaction.done);
+    const patient = (alive) =>
+      this.#transact(tables, mode, (transaction) => work(transaction, alive));
+    try {
+      return await this.#patience.during(patient, queue);
+    } catch (error) {
+      // Python never hears of a rejection whose reason it does not take for an error.
+      throw named(error.name, error.message);
     }
   }
 
   /** -> {keys: JSON text of an array of keys, values: array}, ascending. */
   read(table, prefixText, limit, beforeText) {
     const range = rangeOf(JSON.parse(prefixText), beforeText ? JSON.parse(beforeText) : undefined);
-    return this.#withDatabase(async (database) => {
-      const store = database.transaction(table).store;
+    return this.#asked([table], "readonly", async ({ store }, alive) => {
       const wanted = limit ? await lastOf(store, range, limit) : range;
+      alive();
       const [keys, values] = await Promise.all([store.getAllKeys(wanted), store.getAll(wanted)]);
       return { keys: JSON.stringify(keys), values };
     });
@@ -100,16 +114,15 @@ class Storage {
   /** writes: [op, table, key text, value] each; op is "put", "delete" or "deletePrefix". */
   commit(writes) {
     const tables = [...new Set(writes.map(([, table]) => table))];
-    return this.#withDatabase(async (database) => {
-      const transaction = database.transaction(tables, "readwrite");
-      const requests = writes.map(([op, table, keyText, value]) => {
+    return this.#asked(tables, "readwrite", async (transaction, alive) => {
+      for (const [op, table, keyText, value] of writes) {
         const store = transaction.objectStore(table);
         const key = JSON.parse(keyText);
-        if (op === "put") return store.put(value, key);
-        return store.delete(op === "delete" ? key : rangeOf(key));
-      });
-      // The transaction's own error says why (quota); the requests only say that it was aborted.
-      for (const request of requests) request.catch(() => {});
+        const request =
+          op === "put" ? store.put(value, key) : store.delete(op === "delete" ? key : rangeOf(key));
+        // The transaction's own error says why (quota); the requests only say that it was aborted.
+        request.then(alive, () => {});
+      }
       await transaction.done;
     });
   }

@@ -26,6 +26,11 @@ _REASONS = {
         "The browser's storage is full: delete conversations or characters, or export and free "
         "space on the device.",
     ),
+    "TimeoutError": (
+        "storage_stalled",
+        "Another tab or program may keep it busy: close other tabs of the player, and keep this "
+        "one open.",
+    ),
     "BlockedError": (
         "storage_blocked",
         "Another tab runs an older version of the player: close it, then reload this one.",
@@ -110,4 +115,5 @@ def storage_error(name: str, message: str) -> StorageError:
         name,
         ("storage_failed", "Export the conversation to be safe, then reload the page."),
     )
-    return StorageError(code, f"Storage failed ({name}: {message}). {remedy}", name=name)
+    reason = ": ".join(filter(None, (name, message)))
+    return StorageError(code, f"Storage failed ({reason}). {remedy}", name=name)

@@ -181,8 +181,8 @@ class Saver:
         if self._fault is None or self._fault.code != error.code:
             self._notifier.notify(
                 "storage",
-                f"{error.message} The conversation goes on in memory; saving resumes by itself "
-                "when storage works again.",
+                f"{error.message} What was said since is not saved yet: the conversation goes on "
+                "in memory, and saving resumes by itself when storage works again.",
             )
         self._fault = error
         if self._retry is None or self._retry.done():
