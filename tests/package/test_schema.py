@@ -186,6 +186,23 @@ def test_patterns_are_applied_when_they_are_tame():
     assert violations({"other": "?"}, schema) == []
 
 
+@pytest.mark.parametrize("closed", ["additionalProperties", "unevaluatedProperties"])
+def test_names_meet_tame_patterns_only(closed: str):
+    def matching(pattern: str) -> dict[str, Any]:
+        return {
+            "properties": {
+                "a": {"patternProperties": {pattern: {"type": "integer"}}, closed: False}
+            }
+        }
+
+    assert violations({"a": {"n1": 1}}, matching("^n[0-9]+$")) == []
+    assert violations({"a": {"n1": "x"}}, matching("^n[0-9]+$"))[0].path == ("a", "n1")
+    assert violations({"a": {"x": 1}}, matching("^n[0-9]+$"))[0].path == ("a",)
+    hostile = violations({"a": {"a" * 60 + "b": 1}}, matching("^(a+)+$"))
+    assert "patternProperties has '^(a+)+$'" in hostile[0].message
+    assert "property name" in violations({"a": {"a" * 20_000: 1}}, matching("a*b"))[0].message
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+", "a*a*b", r"(a)\1", "a?a?b", "(?=a)", "(a|b){2,}"])
 def test_wild_patterns(pattern: str):
     assert not is_tame(pattern)

@@ -70,3 +70,22 @@ async def test_an_unknown_command():
         with pytest.raises(UsageError) as caught:
             await player.run_command("sing", "x")
         assert caught.value.code == "unknown_command"
+
+
+async def test_what_the_manifest_declares_and_the_module_lacks_is_in_the_log_once_it_is_loaded():
+    lacking = agent(
+        "a.notes", "jot", commands={"note": "noteAdd", "wipe": "noteWipe"}, hooks=("afterResponse",)
+    )
+    async with playing(notes(noteAdd=lambda *_: None), package(lacking)) as player:
+        assert player.agent_log("a.notes") == []
+        await player.run_command("note", "milk")
+        await player.run_command("note", "tea")
+        lines = player.agent_log("a.notes")
+    assert [(line["kind"], line["text"]) for line in lines] == [
+        ("error", f"The manifest declares {what}, but agents/a.notes.js has no function {name}.")
+        for what, name in (
+            ("@tool jot", "onToolCall"),
+            ("@hook afterResponse", "onAfterResponse"),
+            ("@command wipe", "noteWipe"),
+        )
+    ]

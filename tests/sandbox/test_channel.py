@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from personae.player.channel import Channel, ProtocolViolation, limit, protocol
 
@@ -172,6 +172,7 @@ JSON = st.recursive(
 TYPES = st.sampled_from(sorted(protocol()["channel"]))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine draws slowly
 @given(st.dictionaries(st.sampled_from(["call", "value", "kind", "text", "x"]), JSON), TYPES)
 def test_whatever_arrives_is_a_message_or_a_violation(fields: Any, type_: str) -> None:
     channel = channel_in("calling")

@@ -5,9 +5,10 @@ plainly valid against plain schemas, so ``certainly_valid`` looks first: it know
 answers True only when jsonschema would find nothing, and leaves everything else to the library.
 
 Schemas of packages are foreign: they may refer only to themselves, checking against one ends
-after ``MAX_STEPS`` keywords or ``MAX_DEPTH`` nested ones, and a ``pattern`` that could backtrack
-without end is not applied. The depth is counted because deep recursion through generators ends
-the interpreter in a browser before Python raises RecursionError.
+after ``MAX_STEPS`` keywords or ``MAX_DEPTH`` nested ones, a ``pattern`` that could backtrack
+without end is not applied, and a schema with such a one in ``patternProperties`` not at all. The
+depth is counted because deep recursion through generators ends the interpreter in a browser
+before Python raises RecursionError.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def violations(value: Any, schema: Mapping[str, Any]) -> list[Violation]:
     try:
         if certainly_valid(value, schema, schema):
             return []
+        if (reason := _unsafe_names(value, schema)) is not None:
+            return [Violation((), f"the schema cannot be applied: {reason}")]
         errors = sorted(_validator(schema).iter_errors(value), key=lambda error: list(error.path))
         return [Violation(tuple(error.absolute_path), _message(error)) for error in errors]
     except ModuleNotFoundError:
@@ -87,7 +90,7 @@ def schema_fault(schema: Any) -> str | None:
     plain = own_schema("plain-parameters")
     if certainly_valid(schema, plain, plain):
         return None
-    return _foreign_part(schema, inner=False) or _library_fault(schema)
+    return _foreign_part(schema, inner=False) or _unsafe_names({}, schema) or _library_fault(schema)
 
 
 def _is_deeper(value: Any, limit: int) -> bool:
@@ -100,8 +103,8 @@ def _is_deeper(value: Any, limit: int) -> bool:
 
 
 def _inner(value: Any) -> list[Any]:
-    members = value.values() if isinstance(value, dict) else value
-    return list(members) if isinstance(value, dict | list) else []
+    members = value.values() if isinstance(value, Mapping) else value
+    return list(members) if isinstance(value, Mapping | list) else []
 
 
 def certainly_valid(value: Any, schema: Any, root: Any) -> bool:
@@ -243,6 +246,29 @@ def is_tame(pattern: str) -> bool:
     return len(re.findall(r"[*+?]|\{\d*,\d*\}", pattern)) <= 1
 
 
+def _unsafe_names(value: Any, schema: Mapping[str, Any]) -> str | None:
+    """Why the library, which matches names with every pattern itself, might not come back."""
+    patterns = [
+        pattern for part in _objects(schema) for pattern in _object(part.get("patternProperties"))
+    ]
+    for pattern in patterns:
+        if _compiled(pattern) is None:
+            return f"patternProperties has {pattern!r}, which cannot be applied safely"
+    if patterns and any(len(name) > MAX_PATTERN_TEXT for part in _objects(value) for name in part):
+        return f"a property name has more than {MAX_PATTERN_TEXT} characters"
+    return None
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects in a value, itself included."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            yield one
+        waiting += _inner(one)
+
+
 def _message(error: Any) -> str:
     if error.validator == "type":
         kinds = error.validator_value
@@ -273,9 +299,6 @@ def _foreign_part(schema: Any, inner: bool) -> str | None:
         allowed = not inner if key in ("$id", "$schema") else str(target).startswith("#")
         if isinstance(target, str) and not allowed:
             return f"{key} {target!r} leads outside the schema"
-    for pattern in _object(schema.get("patternProperties")):
-        if _compiled(pattern) is None:
-            return f"patternProperties has {pattern!r}, which cannot be applied safely"
     return next(filter(None, (_foreign_part(part, True) for part in schema.values())), None)
 
 

@@ -61,7 +61,7 @@ class StudioBridge:
             raise BridgeError("bridge_failed", f"studio.{method} failed: {error!r}") from error
 
     def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind``: toast, log (an audit entry of the conversation) or console."""
+        """``kind``: toast, log (an audit entry of the conversation), console or error."""
         session = self._session
         if kind == "toast":
             session.events.emit("agentToast", text)

@@ -21,6 +21,7 @@ from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.player.channel import Channel, Message, ProtocolViolation, limit
 from personae.player.deadlines import DeadlineWatch, Due
+from personae.player.declared import missing
 from personae.player.idle import idle_workers
 from personae.player.requests import Bridge, Requests
 from personae.ports import Clock, Sandbox, Wire
@@ -92,6 +93,7 @@ class AgentProcess:
         self._channel.close()
         self._wire: Wire | None = None
         self._closed = False
+        self._examined = False
         self._awaited: asyncio.Future[Message] | None = None
         self._watch = DeadlineWatch(clock, self._expire)
         self._held: str | None = None
@@ -229,6 +231,10 @@ class AgentProcess:
         loaded = self._expect(await self._answer("its module", LOAD_DEADLINE, text), "loaded")
         names = [*loaded.fields["functions"], *loaded.fields["handlers"]]
         self.exports = frozenset(name for name in names if isinstance(name, str))
+        if not self._examined:
+            self._examined = True
+            for text in missing(program, self.exports):
+                self._bridge.notice(program, "error", text)
 
     def _expect(self, message: Message, type_: str) -> Message:
         if message.type == type_:

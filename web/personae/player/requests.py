@@ -35,7 +35,7 @@ class Bridge(Protocol):
         ...
 
     def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind`` is toast, log or console."""
+        """``kind`` is toast, log or console; error for what the player finds wrong with it."""
         ...
 
 
