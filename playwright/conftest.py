@@ -23,10 +23,14 @@ CHROMIUM = (
     os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 )
 
+LAN_HOST = "player.lan"
+"""This machine by a name that browsers do not trust as they trust 127.0.0.1."""
+
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    arguments.append(f"--host-resolver-rules=MAP {LAN_HOST} 127.0.0.1")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--no-sandbox")
     return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
@@ -64,6 +68,12 @@ def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> st
     """The player as `personae` serves it, allowed to fetch packages from loopback."""
     port = running_provider.url.rpartition(":")[2]
     return serve("--proxy-networks", "127.0.0.0/8", "--proxy-ports", f"80,443,{port}")
+
+
+@pytest.fixture(scope="session")
+def lan_url(player_url: str) -> str:
+    """The player over plain http on a LAN: a page that is no secure context."""
+    return player_url.replace("127.0.0.1", LAN_HOST)
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
-// One writer per conversation across tabs (Web Locks).
+// One writer per conversation across tabs: Web Locks, or where a page has none (plain http on a LAN)
+// connections to databases.
+import { tryConnection } from "./connection-locks.js";
 
 /**
  * Takes the lock if it is free.
  * @returns {Promise<null | (() => void)>} a function that gives it back, or null when another
- * tab has it. Without Web Locks (plain http on a LAN) there is nothing to ask: always granted.
+ * tab has it.
  */
 export function tryLock(name) {
-  if (!navigator.locks) return Promise.resolve(() => {});
+  if (!navigator.locks) return tryConnection(name);
   return new Promise((resolve, reject) => {
     navigator.locks
       .request(name, { ifAvailable: true }, (lock) => {

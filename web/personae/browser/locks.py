@@ -1,4 +1,4 @@
-"""Web Locks: one tab writes a conversation at a time."""
+"""Locks across tabs: one of them writes a conversation at a time (``web/host/locks.js``)."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Openings:
     async def open_new(self) -> str:
         """Opens a new conversation; its id."""
         journal = await self._conversations.create()
-        await self._enter(journal)
+        await self._enter(journal, await self._lock(journal.id))
         return journal.id
 
     async def whole(self) -> None:
@@ -78,7 +78,17 @@ class Openings:
     async def open(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError, StorageError; then nothing changes."""
         await self._closed(conversation_id)
-        await self._enter(await self._conversations.load(conversation_id))
+        await self._load(conversation_id, await self._lock(conversation_id))
+
+    async def _load(self, conversation_id: str, lease: Lease | None) -> None:
+        """Opens a conversation under its lock: what another tab wrote last is read."""
+        try:
+            journal = await self._conversations.load(conversation_id)
+        except BaseException:
+            if lease is not None:
+                self._saver.give_back(self._name(conversation_id), lease)
+            raise
+        await self._enter(journal, lease)
 
     async def delete(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced. Raises UsageError, StorageError."""
@@ -143,8 +153,10 @@ class Openings:
             task.cancel()
         await asyncio.gather(*self._leaving, *self._background, return_exceptions=True)
 
-    async def _enter(self, journal: Journal) -> None:
-        session = await self._make(journal)
+    async def _enter(self, journal: Journal, lease: Lease | None) -> None:
+        session = Session(self._services, journal, lease)
+        if lease is not None and journal.is_whole:
+            await repair(journal)
         previous, self._session = self._session, session
         if previous is not None:
             previous.leave()
@@ -160,13 +172,6 @@ class Openings:
             self._spawn(self._watch(session))
         else:
             session.opening = self._spawn(self._begin(session))
-
-    async def _make(self, journal: Journal) -> Session:
-        lease = await self._lock(journal.id)
-        session = Session(self._services, journal, lease)
-        if lease is not None and journal.is_whole:
-            await repair(journal)
-        return session
 
     async def _complete(self, session: Session) -> None:
         """Brings the older entries of a long conversation; goes on trying while it is open."""
@@ -201,10 +206,11 @@ class Openings:
             lease = await self._environment.lock(name)
             if lease is None:
                 continue
-            lease.release()
+            if session.left:
+                lease.release()
+                return
             try:
-                if not session.left:
-                    await self.open(session.journal.id)
+                await self._load(session.journal.id, lease)
                 return
             except PersonaeError as error:
                 self._events.emit("error", error)
