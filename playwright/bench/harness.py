@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent.parent
+sys.path.append(str(ROOT))  # a bench is started by its path; its peers are built with `bundle`
 RESULTS = BENCH / "results"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 NOISE = 0.15

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from personae.conversation.entries import Entry, ToolCall
+from personae.package.steps import run
 from personae.ui.rows import INTRO, Rows
 
 
@@ -20,9 +21,10 @@ TURN = [
 ]
 
 
-def rows_of(entries: list[Entry], *, intro: bool = False) -> Rows:
+def rows_of(entries: list[Entry]) -> Rows:
     rows = Rows()
-    rows.reset(entries, intro=intro)
+    for one in entries:
+        rows.add(one)
     return rows
 
 
@@ -47,7 +49,8 @@ def test_a_repeated_call_id_of_another_round_is_another_call() -> None:
 
 
 def test_adding_says_which_row_changed() -> None:
-    rows = rows_of([TURN[0]], intro=True)
+    rows = Rows()
+    run(rows.take([TURN[0]], 80))
     assert rows.rows[0].key == INTRO
     assert rows.add(ROUND) == 2
     assert rows.add(entry(4, "tool", "6", tool_call_id="c1")) == 2
@@ -68,3 +71,14 @@ def test_a_tool_entry_without_its_call_is_not_drawn() -> None:
 def test_a_longer_text_is_guessed_higher() -> None:
     short, long = rows_of([entry(1, "user", "hi"), entry(2, "assistant", "word " * 900)]).rows
     assert long.guess_height(80) > 4 * short.guess_height(80)
+
+
+def test_what_is_added_while_rows_are_made_is_among_them() -> None:
+    entries = [entry(number, "user", "hi") for number in range(1, 121)]
+    rows = Rows()
+    steps = rows.take(entries, 80)
+    next(steps)
+    entries.append(entry(200, "assistant", "late"))
+    guesses = run(steps)
+    assert [row.key for row in rows.rows] == [INTRO, *(one.id for one in entries)]
+    assert guesses == [row.guess_height(80) for row in rows.rows]

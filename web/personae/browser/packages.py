@@ -13,7 +13,7 @@ import personae_host
 from pyodide.ffi import JsException
 
 from personae.bounded import load_json
-from personae.browser.convert import bytes_from_js, error_message, options_to_js
+from personae.browser.convert import error_message, options_to_js
 from personae.errors import PackageError
 from personae.player.environment import Progress
 
@@ -26,7 +26,7 @@ class PackageFetcher:
     def __init__(self, *, proxy: bool) -> None:
         self._proxy = proxy
 
-    async def __call__(self, url: str, progress: Progress) -> bytes:
+    async def __call__(self, url: str, progress: Progress) -> bytearray:
         href = checked_url(url)
         try:
             response = await fetch(href)
@@ -63,23 +63,23 @@ async def fetch(url: str) -> Any:
     return await js.fetch(url, options_to_js(options))
 
 
-async def body_of(response: Any, url: str, progress: Progress) -> bytes:
+async def body_of(response: Any, url: str, progress: Progress) -> bytearray:
     """The whole body, at most LARGEST bytes."""
     length = response.headers.get("content-length")
     encoded = response.headers.get("content-encoding")
     total = int(length) if length and length.isdigit() and not encoded else None
     reader = response.body.getReader()
-    parts: list[bytes] = []
-    size = 0
+    # Filled in place: joining what arrived would hold the page up.
+    body, size = bytearray(min(total or 0, LARGEST)), 0
     while True:
         try:
             step = await reader.read()
         except JsException as error:
             raise refused(url, error_message(error), proxy=False) from error
         if step.done:
-            return b"".join(parts)
-        parts.append(bytes_from_js(step.value))
-        size += len(parts[-1])
+            del body[size:]
+            return body
+        start, size = size, size + int(step.value.byteLength)
         if size > LARGEST:
             await reader.cancel()
             raise PackageError(
@@ -87,6 +87,10 @@ async def body_of(response: Any, url: str, progress: Progress) -> bytes:
                 f"{url} is larger than {LARGEST // 2**20} MiB, the most a package may be.",
                 url=url,
             )
+        if size > len(body):
+            body += bytes(max(size, len(body) * 3 // 2) - len(body))
+        with memoryview(body) as room:
+            step.value.assign_to(room[start:size])
         progress(size, total)
 
 

@@ -20,6 +20,7 @@ from personae.package.zipdirectory import (
     FLAG_MASKED,
     FLAG_PATCH,
     FLAG_STRONG,
+    Archive,
     Entry,
     ZipFault,
     data_span,
@@ -58,7 +59,7 @@ class _Spent(Exception):
     """The limit on inflated bytes is reached; says so in words."""
 
 
-def read_files(data: bytes, report: Report) -> Steps[dict[str, bytes]]:
+def read_files(data: Archive, report: Report) -> Steps[dict[str, bytes]]:
     """The files of an archive by clean path, the wrapping folder still there.
 
     Everything wrong goes to ``report``; raises PackageError when something does.
@@ -78,7 +79,7 @@ def read_files(data: bytes, report: Report) -> Steps[dict[str, bytes]]:
     return (yield from _inflate_all(data, kept, spans, report))
 
 
-async def read_archive(data: bytes, progress: Progress | None = None) -> dict[str, bytes]:
+async def read_archive(data: Archive, progress: Progress | None = None) -> dict[str, bytes]:
     """``read_files`` for a page: gives the event loop its turn. Raises PackageError."""
     return await run_async(read_files(data, Report()), progress)
 
@@ -135,7 +136,7 @@ def _fault(entry: Entry) -> str | None:
 
 
 def _spans(
-    data: bytes, kept: dict[str, Entry], directory: int, report: Report
+    data: Archive, kept: dict[str, Entry], directory: int, report: Report
 ) -> Steps[dict[str, tuple[int, int]]]:
     """Where each entry's bytes are; entries that share bytes are refused."""
     spans: dict[str, tuple[int, int]] = {}
@@ -157,7 +158,7 @@ def _spans(
 
 
 def _inflate_all(
-    data: bytes, kept: dict[str, Entry], spans: dict[str, tuple[int, int]], report: Report
+    data: Archive, kept: dict[str, Entry], spans: dict[str, tuple[int, int]], report: Report
 ) -> Steps[dict[str, bytes]]:
     files: dict[str, bytes] = {}
     budget = min(MAX_INFLATED_BYTES, INFLATION_FLOOR + INFLATION_RATIO * len(data))
@@ -197,11 +198,11 @@ def _collect(
     return buffer.getvalue()
 
 
-def _chunks(data: bytes, entry: Entry, span: tuple[int, int]) -> Generator[bytes, None, None]:
+def _chunks(data: Archive, entry: Entry, span: tuple[int, int]) -> Generator[bytes, None, None]:
     start, end = span
     if entry.method == _STORED:
         for offset in range(start, end, _OUT):
-            yield data[offset : min(end, offset + _OUT)]
+            yield bytes(data[offset : min(end, offset + _OUT)])
         return
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
     for offset in range(start, end, _IN):

@@ -64,7 +64,8 @@ def open_files(source: Source, report: Report) -> Steps[PackageFiles]:
     if isinstance(source, Mapping):
         found = _clean_mapping(source, report)
     else:
-        found = yield from read_files(bytes(source), report)
+        data = bytes(source) if isinstance(source, memoryview) else source
+        found = yield from read_files(data, report)
     root = _root(found, report)
     report.stop_on_errors()
     inside = {path[len(root) :]: data for path, data in found.items() if path.startswith(root)}

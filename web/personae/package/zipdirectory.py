@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from personae.package.steps import Steps
 
+Archive = bytes | bytearray
+"""A zip file; nobody changes it while it is read."""
+
 MAX_ENTRIES = 20_000
 """Entries of any kind; a real package has a few thousand at most."""
 
@@ -72,7 +75,7 @@ class _Directory:
     end: int
 
 
-def read_directory(data: bytes) -> Steps[tuple[list[Entry], int]]:
+def read_directory(data: Archive) -> Steps[tuple[list[Entry], int]]:
     """All entries, and the offset at which the directory begins. Raises ZipFault."""
     directory = _find_directory(data)
     entries: list[Entry] = []
@@ -92,7 +95,7 @@ def read_directory(data: bytes) -> Steps[tuple[list[Entry], int]]:
     return entries, directory.start
 
 
-def data_span(data: bytes, entry: Entry) -> tuple[int, int]:
+def data_span(data: Archive, entry: Entry) -> tuple[int, int]:
     """Where the packed bytes of an entry begin and end.
 
     Raises ZipFault when the header in front of them disagrees with the directory.
@@ -120,7 +123,7 @@ def _agrees(here: int, there: int, flags: int) -> bool:
     return here == 0 and bool(flags & FLAG_DESCRIPTOR)
 
 
-def _find_directory(data: bytes) -> _Directory:
+def _find_directory(data: Archive) -> _Directory:
     end = data.rfind(b"PK\x05\x06", max(0, len(data) - _END.size - _MAX_COMMENT))
     if end < 0 or end + _END.size > len(data):
         raise ZipFault(_not_a_zip(data))
@@ -138,7 +141,7 @@ def _find_directory(data: bytes) -> _Directory:
     return directory
 
 
-def _find_directory64(data: bytes, end: int) -> tuple[_Directory, int]:
+def _find_directory64(data: Archive, end: int) -> tuple[_Directory, int]:
     at = end - _END64_LOCATOR.size
     if at < 0 or data[at : at + 4] != b"PK\x06\x07":
         raise ZipFault("the archive's zip64 end record is missing")
@@ -151,7 +154,7 @@ def _find_directory64(data: bytes, end: int) -> tuple[_Directory, int]:
     return _Directory(count, start, start + size), end64
 
 
-def _central_entry(data: bytes, offset: int, limit: int) -> tuple[Entry, int]:
+def _central_entry(data: Archive, offset: int, limit: int) -> tuple[Entry, int]:
     if offset + _CENTRAL.size > limit or data[offset : offset + 4] != b"PK\x01\x02":
         raise ZipFault("the archive's directory is damaged")
     fields = _CENTRAL.unpack_from(data, offset)
@@ -161,8 +164,8 @@ def _central_entry(data: bytes, offset: int, limit: int) -> tuple[Entry, int]:
     after = name_end + extra_length + comment_length
     if after > limit:
         raise ZipFault("the archive's directory is damaged")
-    name = data[name_end - name_length : name_end]
-    extra = data[name_end : name_end + extra_length]
+    name = bytes(data[name_end - name_length : name_end])
+    extra = bytes(data[name_end : name_end + extra_length])
     size, packed, header = _widen(extra, (size, packed, header))
     return Entry(name, flags, method, crc, packed, size, attributes >> 16, header), after
 
@@ -188,7 +191,7 @@ def _zip64_values(extra: bytes) -> list[int]:
     return []
 
 
-def _not_a_zip(data: bytes) -> str:
+def _not_a_zip(data: Archive) -> str:
     """Says what the file seems to be instead."""
     head = data[:512].lstrip().lower()
     if not data:

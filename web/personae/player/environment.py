@@ -25,7 +25,7 @@ class Environment:
     clock: Clock
     notifier: Notifier
     """``notify("storage", "")`` takes the storage banner away again."""
-    fetch_package: Callable[[str, Progress], Awaitable[bytes]]
+    fetch_package: Callable[[str, Progress], Awaitable[bytes | bytearray]]
     """The bytes of a package's URL. Raises PackageError."""
     lock: Callable[[str], Awaitable[Lease | None]]
     """Takes the named lock if it is free; None: another tab holds it."""

@@ -20,7 +20,7 @@ from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
 from personae.package.steps import Install, Progress, Steps, run_async
-from personae.player.loading import character_id
+from personae.player.loading import Contents, character_id
 from personae.player.records import dumps, loads
 from personae.ports import Clock, Delete, Put, Record, Storage
 
@@ -48,7 +48,7 @@ class Library:
 
     async def save(
         self,
-        package: bytes | Mapping[str, bytes],
+        package: Contents,
         source: str | None = None,
         progress: Progress | None = None,
     ) -> str:

@@ -16,6 +16,8 @@ from personae.package.model import Package
 from personae.package.steps import Progress
 from personae.player.environment import Environment
 
+Contents = bytes | bytearray | Mapping[str, bytes]
+"""A zip's bytes, or a package's files by path."""
 Source = Package | str | bytes | Mapping[str, Any]
 
 
@@ -26,7 +28,7 @@ async def load_source(
     if isinstance(source, Package):
         return source
     if isinstance(source, str):
-        contents = await fetch(source, environment, progress)
+        contents: Contents = await fetch(source, environment, progress)
     else:
         contents = _files(source) if isinstance(source, Mapping) else source
     return await load_package_async(contents, progress, environment.install)
@@ -41,10 +43,8 @@ def character_id(source: Source | None, digest: str) -> str:
     return f"link-{blake2b(source.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
 
 
-async def fetch(
-    url: str, environment: Environment, progress: Progress | None = None
-) -> bytes | Mapping[str, bytes]:
-    """A zip's bytes, or the files of a folder that serves ``files.json``."""
+async def fetch(url: str, environment: Environment, progress: Progress | None = None) -> Contents:
+    """A zip, or the files of a folder that serves ``files.json``."""
 
     def arrived(done: int, total: int | None) -> None:
         if progress is not None:
@@ -59,9 +59,9 @@ async def _fetch_folder(url: str, environment: Environment) -> dict[str, bytes]:
     def ignore(done: int, total: int | None) -> None:
         pass
 
-    listing = await environment.fetch_package(f"{url}files.json", ignore)
+    listing = bytes(await environment.fetch_package(f"{url}files.json", ignore))
     return {
-        path: await environment.fetch_package(url + _quoted(path), ignore)
+        path: bytes(await environment.fetch_package(url + _quoted(path), ignore))
         for path in _paths(url, listing)
     }
 

@@ -218,7 +218,7 @@ class Chat:
             if self._page.sidebar.query:
                 self._page.transcript.reveal(newest_hit(entries, self._page.sidebar.query))
         else:
-            self._page.transcript.reset(entries)
+            self._page.tasks.start(self._page.transcript.reset(entries))
         self._fresh = False
         self._show_turn()
         self._refresh_list()

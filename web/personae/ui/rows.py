@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from personae.conversation.entries import Entry
+from personae.package.steps import Steps
 
 INTRO = "intro"
+_EACH = 50
+"""Entries taken in one step."""
 
 
 @dataclass(slots=True)
@@ -58,13 +61,19 @@ class Rows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def reset(self, entries: Sequence[Entry], *, intro: bool) -> None:
-        """All rows anew from the player's entries."""
-        self.rows, self._at, self._last_message = [], {}, None
-        if intro:
-            self._append(Row(INTRO, "intro"))
-        for entry in entries:
-            self.add(entry)
+    def take(self, entries: Sequence[Entry], columns: int) -> Steps[list[float]]:
+        """The intro and all entries, in steps; their guessed heights. ``entries`` may grow."""
+        self._append(Row(INTRO, "intro"))
+        guesses: list[float] = []
+        taken = 0
+        while taken < len(entries):
+            for entry in entries[taken : taken + _EACH]:
+                self.add(entry)
+            taken = min(taken + _EACH, len(entries))
+            guesses += [row.guess_height(columns) for row in self.rows[len(guesses) :]]
+            yield "drawing", taken, len(entries)
+        guesses += [row.guess_height(columns) for row in self.rows[len(guesses) :]]
+        return guesses
 
     def add(self, entry: Entry) -> int:
         """Takes a new entry in; returns the row that is new or has changed, -1 for none."""

@@ -14,6 +14,7 @@ import js
 from pyodide.ffi import create_proxy
 
 from personae.conversation.entries import Entry
+from personae.package.steps import run, run_async
 from personae.ui.dom import Frames, Listeners, by_id, missing, show
 from personae.ui.message import IntroView, LogView, MessageView
 from personae.ui.rows import INTRO, Row, Rows
@@ -33,6 +34,8 @@ class Transcript:
         self._frames = frames
         self._scroller, self._feed, self._jump = by_id("transcript"), by_id("feed"), by_id("jump")
         self._rows, self._heights = Rows(), RowHeights()
+        self._coming: Rows | None = None
+        """The rows that ``reset`` is making."""
         self._views: dict[str, View] = {}
         self._first = self._last = 0
         self._pinned, self._seen_top = True, 0.0
@@ -50,18 +53,52 @@ class Transcript:
         self._pinned = bool(entries)
         show(by_id("outgoing"), False)
         self._scroller.scrollTop = 0
-        self.reset(entries)
-
-    def reset(self, entries: Sequence[Entry]) -> None:
-        """Draws the conversation anew after its list was replaced; the reader's place stays."""
-        place = None if self._pinned else self._place()
+        self._coming, rows = None, Rows()
+        guesses = run(rows.take(entries, self._columns()))
+        was_empty = not self._views
         self._unmount_all()
-        self._rows.reset(entries, intro=True)
-        columns = max(20, int(self._feed.clientWidth / 8.3))
-        self._heights.reset([row.guess_height(columns) for row in self._rows.rows])
+        self._rows = rows
+        self._heights.reset(guesses)
+        if was_empty:
+            self._schedule()  # the first one: the frame has other things to draw already
+        else:
+            self.refresh()
+
+    async def reset(self, entries: Sequence[Entry]) -> None:
+        """Draws the conversation anew after its list was replaced; the reader's place stays.
+
+        Others run meanwhile, however long it is; ``entries`` may change, and is then told of.
+        """
+        rows = self._coming = Rows()
+        guesses = await run_async(rows.take(entries, self._columns()))
+        if rows is not self._coming:
+            return
+        self._coming = None
+        place = None if self._pinned else self._place()
+        mounted = [row.key for row in self._rows.rows[self._first : self._last]]
+        self._rows = rows
+        self._heights.reset(guesses)
+        if not self._keep_mounted(mounted):
+            self._unmount_all()
         self.refresh()
         if place is not None and self._rows.index(place[0]) >= 0:
             self._return_to(*place)
+
+    def _columns(self) -> int:
+        return max(20, int(self._feed.clientWidth / 8.3))
+
+    def _keep_mounted(self, keys: Sequence[str]) -> bool:
+        """Goes on with what is drawn where it is one range of the new rows as well."""
+        first = self._rows.index(keys[0]) if keys else -1
+        last = first + len(keys)
+        if first < 0 or [row.key for row in self._rows.rows[first:last]] != keys:
+            return False
+        self._first, self._last = first, last
+        for at, key in enumerate(keys, first):
+            self._draw(self._views[key], at)
+        for at, key in enumerate(keys, first):
+            self._heights.set(at, self._views[key].element.offsetHeight)
+        return True
 
     def add(self, entry: Entry) -> None:
         before = self._rows.last_message()
@@ -76,6 +113,8 @@ class Transcript:
         self._schedule()
 
     def update(self, entry: Entry) -> None:
+        if self._coming is not None:
+            self._coming.update(entry)
         self._redraw_soon(self._rows.update(entry))
 
     def set_streaming(self, on: bool) -> None:
