@@ -2,7 +2,7 @@
 
 Cold is a fresh browser profile's first visit, warm the second visit of the same profile. The
 peers are built from the same node_modules and served by the same server, compressed alike.
-It also prints what is imported at start: nothing that is not in the snapshot should be.
+It also prints what is imported at start beside what the snapshot holds, with milliseconds each.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import BENCH, Case, Target, chromium, interleave, options, report, serving
-from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
+from harness import BENCH, Case, Target, aligned, chromium, interleave, options, report, serving
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Route
 
 from bundle.compress import compress_tree
 from bundle.paths import MODULES
@@ -135,25 +135,32 @@ def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
     return made
 
 
-# PyScript runs a further script in the interpreter that is there.
-ADD_SCRIPT = """(code) => {
-    const script = document.createElement("script");
-    script.type = "py";
-    script.textContent = code;
-    document.body.append(script);
-}"""
+WAKE = 'pyodide.pyimport("personae.browser.wake").wake();'
+"""Where ``web/interpreter.mjs`` has put the interpreter back and nothing is imported yet."""
 
 
 def imports(browser: Browser, player: str) -> str:
-    """What the start imported beside what the snapshot holds."""
+    """What the start imports beside what the snapshot holds, each with its own milliseconds."""
+    watch = (BENCH / "pages" / "imports.py").read_text("utf-8")
+
+    def add_watch(route: Route) -> None:
+        source = route.fetch().text()
+        assert source.count(WAKE) == 1
+        changed = source.replace(WAKE, f"{WAKE} pyodide.runPython({json.dumps(watch)});")
+        route.fulfill(body=changed, content_type="text/javascript")
+
     page = browser.new_page()
+    page.route("**/interpreter.mjs", add_watch)
     page.goto(f"{player}/?loadCharacter={player}/sample.zip")
     page.wait_for_selector(PLAYER_READY, state="attached", timeout=LIMIT)
-    page.evaluate(ADD_SCRIPT, (BENCH / "pages" / "imports.py").read_text("utf-8"))
-    page.wait_for_selector("html[data-imports]", state="attached", timeout=LIMIT)
-    kept, later = json.loads(page.get_attribute("html", "data-imports") or "")
+    known, times = json.loads(page.get_attribute("html", "data-imports") or "[0, []]")
     page.close()
-    return f"{kept} modules from the snapshot; imported since: {', '.join(later)}"
+    rows = [["imported at start", "ms"], *([name, f"{own:.1f}"] for name, own in times)]
+    total = sum(own for _, own in times)
+    return (
+        f"\n{aligned(rows)}\n"
+        f"{len(times)} modules in {total:.1f} ms; {known - len(times)} came with the snapshot."
+    )
 
 
 TARGETS = (

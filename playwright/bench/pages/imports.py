@@ -1,9 +1,28 @@
+"""Runs in a page's interpreter before anything is imported there: times what is."""
+
+import importlib._bootstrap as machinery
 import json
 import sys
+from time import perf_counter
 
 import js
 
-# The dictionary keeps the order of imports: what the snapshot holds ends with the player's own.
-names = list(sys.modules)
-kept = max(at for at, name in enumerate(names) if name.startswith("personae."))
-js.document.documentElement.dataset.imports = json.dumps([kept + 1, names[kept + 1 :]])
+load = machinery._find_and_load
+times = []
+inner = [0.0]
+
+
+def timed(name, import_):
+    inner.append(0.0)
+    started = perf_counter()
+    try:
+        return load(name, import_)
+    finally:
+        took = perf_counter() - started
+        own = took - inner.pop()
+        inner[-1] += took
+        times.append([name, own * 1000])
+        js.document.documentElement.dataset.imports = json.dumps([len(sys.modules), times])
+
+
+machinery._find_and_load = timed
