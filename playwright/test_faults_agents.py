@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from app_page import AppPage
-from faults.world import HERE, NAME, moody, skip
+from app_page import READY, AppPage
+from faults.living import begin, living_app
+from faults.world import HERE, moody, until
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.provider.server import ModelProvider
@@ -44,40 +45,26 @@ def living(
     running_provider: ModelProvider,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[AppPage]:
-    context = browser.new_context()
-    context.add_init_script(path=HERE / "clock.js")
-    app = AppPage(context.new_page(), player_url).open()
-    folder = tmp_path_factory.mktemp("package")
     hostile = HERE / "agents" / "test.hostile.js"
-    path = moody(folder, hostile, **{"scholar.subagent.md": SCHOLAR})
-    app.open_file(path).talks_to(NAME)
-    yield app.use_provider(running_provider.base_url, key="")
-    context.close()
+    folder = tmp_path_factory.mktemp("package")
+    package = moody(folder, hostile, **{"scholar.subagent.md": SCHOLAR})
+    with living_app(browser, player_url, running_provider, package) as app:
+        yield app
 
 
 @pytest.fixture
 def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    living.by("new-conversation").first.click()
-    expect(living.messages("user")).to_have_count(0)
-    return living
-
-
-def until(app: AppPage, seen: Locator) -> None:
-    """Lets deadlines pass until something is seen."""
-    for _ in range(60):
-        if seen.count():
-            return
-        skip(app, 10_000)
-        app.page.wait_for_timeout(100)
-    expect(seen).to_be_visible()
+    return begin(living)
 
 
 def next_works(app: AppPage, provider: ModelProvider) -> None:
     provider.script(calls(("act", {"how": ""})), says("All is well."))
-    app.say("And now?")
-    until(app, app.messages().filter(has_text="All is well."))
-    app.answered("All is well.")
+    app.say("And now?").answered("All is well.")
     assert provider.last_messages()[-1]["content"].startswith("did ")
+
+
+def failed(app: AppPage) -> Locator:
+    return app.by("error-banner").filter(has_text="test.moody")
 
 
 def test_a_tool_that_loops_is_ended_and_the_model_is_told(
@@ -86,7 +73,8 @@ def test_a_tool_that_loops_is_ended_and_the_model_is_told(
     provider.script(calls(("act", {"how": "loop call"})), says("It hung."))
     app.say("Loop")
     provider.wait_for_chats(1)
-    until(app, app.messages().filter(has_text="It hung."))
+    until(app, lambda: len(provider.chats) == 2)
+    app.answered("It hung.")
     result = provider.last_messages()[-1]["content"]
     assert "test.moody" in result
     assert "took longer" in result
@@ -100,19 +88,21 @@ def test_a_hook_that_fails_is_told_and_the_answer_comes(
 ) -> None:
     provider.script(says("Here."))
     app.say(f"{how} {place}")
-    until(app, app.messages().filter(has_text="Here."))
-    until(app, app.by("error-banner").filter(has_text="test.moody"))
+    if place == "after":
+        expect(app.messages().last).to_contain_text("Here.", timeout=READY)
+    until(app, failed(app).count)
+    app.answered("Here.")
     next_works(app, provider)
 
 
 def test_preload_that_loops(app: AppPage, provider: ModelProvider) -> None:
     provider.script(calls(("act", {"how": "loop load"})), says("Acted."))
     app.say("Act")
-    until(app, app.messages().filter(has_text="Acted."))
-    until(app, app.by("error-banner").filter(has_text="test.moody"))
+    expect(app.messages().last).to_contain_text("Acted.", timeout=READY)
+    until(app, failed(app).count)
     provider.script(says("And on."))
     app.say("On")
-    until(app, app.messages().filter(has_text="And on."))
+    until(app, app.messages().filter(has_text="And on.").count)
 
 
 def test_a_granted_agent_that_loops_in_a_sub_agents_inner_loop(
@@ -126,7 +116,8 @@ def test_a_granted_agent_that_loops_in_a_sub_agents_inner_loop(
     )
     app.say("Ask")
     provider.wait_for_chats(2)
-    until(app, app.messages().filter(has_text="Nobody."))
+    until(app, lambda: len(provider.chats) > 2)
+    app.answered("Nobody.")
     told = [m for m in provider.chats[2].body["messages"] if m["role"] == "tool"]
     assert "test.hostile" in told[-1]["content"]
     assert "took longer" in told[-1]["content"]
@@ -141,8 +132,10 @@ def test_harm_ends_with_the_call_and_the_answer_comes(
 ) -> None:
     provider.script(calls(("harm", {"how": how})), says("Survived."))
     app.say(f"Harm by {how}")
-    provider.wait_for_chats(1)
-    until(app, app.messages().filter(has_text="Survived."))
+    if how in ("flood", "swallow"):
+        provider.wait_for_chats(1)
+        until(app, lambda: len(provider.chats) == 2)
+    app.answered("Survived.")
     assert provider.last_messages()[-1]["role"] == "tool"
     app.page.title()  # the page answers
     next_works(app, provider)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 from app_page import READY, AppPage
-from faults.world import HERE, NAME, moody, skip
+from faults.living import begin, living_app
+from faults.world import moody, skip, until
 from playwright.sync_api import Browser, expect
 
 from tests.provider.server import ModelProvider
@@ -38,28 +39,19 @@ def living(
     running_provider: ModelProvider,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[AppPage]:
-    context = browser.new_context()
-    context.add_init_script(path=HERE / "clock.js")
-    app = AppPage(context.new_page(), player_url).open()
-    app.open_file(moody(tmp_path_factory.mktemp("package"))).talks_to(NAME)
-    yield app.use_provider(running_provider.base_url, key="")
-    context.close()
+    package = moody(tmp_path_factory.mktemp("package"))
+    with living_app(browser, player_url, running_provider, package) as app:
+        yield app
 
 
 @pytest.fixture
 def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    return living
+    return begin(living)
 
 
 def hurried(app: AppPage, text: str) -> None:
     """Lets time fly until a banner says ``text``."""
-    banner = app.by("error-banner").filter(has_text=text)
-    for _ in range(60):
-        if banner.count():
-            break
-        skip(app, 5_000)
-        app.page.wait_for_timeout(50)
-    expect(banner).to_be_visible()
+    until(app, app.by("error-banner").filter(has_text=text).count)
 
 
 def next_works(app: AppPage, provider: ModelProvider) -> None:
@@ -108,7 +100,7 @@ def test_a_stall_is_a_visible_wait_with_stop_and_then_retry(
     app: AppPage, provider: ModelProvider
 ) -> None:
     provider.script(stream(chunk({"content": "So "}), KEEP_ALIVE, Stall()))
-    app.say("Wait").page.wait_for_timeout(300)
+    app.say("Wait")
     expect(app.messages().last).to_contain_text("So")
     skip(app, 61_000)
     expect(app.page.get_by_text("60 s")).to_be_visible(timeout=READY)
@@ -135,7 +127,6 @@ def test_a_retry_is_shown_and_can_be_stopped(app: AppPage, provider: ModelProvid
 def test_a_hundred_calls_at_once_and_ten_megabytes_of_arguments(
     app: AppPage, provider: ModelProvider
 ) -> None:
-    app.by("new-conversation").first.click()
     function = {"name": "act", "arguments": ""}
     spaces = {"index": 0, "function": {"arguments": " " * 2**20}}
     end = {"index": 0, "function": {"arguments": "{}"}}

@@ -88,7 +88,7 @@ def test_a_transaction_that_does_not_end_until_it_does(
     other.evaluate("faults.occupy()")
     provider.script(calls(("act", {"how": ""})), says("Second."))
     app.say("Two")
-    until(app, app.by("error-banner"))
+    until(app, app.by("error-banner").count)
     app.answered("Second.")
     one_banner(app, "does not answer", "not saved", "in memory", "resumes by itself")
     say(app, provider, "Three", "Third.")
@@ -97,7 +97,7 @@ def test_a_transaction_that_does_not_end_until_it_does(
     say(app, provider, "Elsewhere", "Here.")
     one_banner(app, "does not answer")
     other.evaluate("faults.release()")
-    until(app, app.page.locator("body:not(:has([data-testid=error-banner]))"))
+    until(app, lambda: not app.by("error-banner").count())
     expected = [
         "One", "First.", "Two", "", "act 1", "did 1", "Second.", "Three", "Third.",
         "Elsewhere", "Here.",
@@ -122,10 +122,10 @@ def test_a_page_that_starts_while_storage_does_not_answer(
     crash(app.page)
     app = AppPage(context.new_page(), player_url)
     app.page.goto(player_url)
-    until(app, app.by("error-banner"))
+    until(app, app.by("error-banner").count)
     one_banner(app.started(), "does not answer", "in memory")
     app.open_file(path).talks_to(NAME).use_provider(provider.base_url, key="")
     say(app, provider, "Two", "Second.")
     other.evaluate("faults.release()")
-    until(app, app.page.locator("body:not(:has([data-testid=error-banner]))"))
+    until(app, lambda: not app.by("error-banner").count())
     assert texts(app) == ["One", "First.", "Two", "Second."]

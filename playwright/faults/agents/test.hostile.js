@@ -4,9 +4,31 @@
  * @tool harm
  * @tool-description Does harm.
  * @tool-params {"type": "object", "properties": {"how": {"type": "string"}}}
+ * @api studio.history
+ * @hook afterResponse
  */
 
+async function forever(step = () => {}) {
+  for (;;) await step();
+}
+
 const harms = {
+  loop() {
+    for (;;);
+  },
+  /** As many requests as are allowed, again and again. */
+  requests(studio) {
+    return forever(() => Promise.all(Array.from({ length: 32 }, () => studio.history.search("e"))));
+  },
+  /** Answers, and goes on. */
+  async linger() {
+    forever();
+    return "answered";
+  },
+  async babble(studio) {
+    forever(() => studio.log("babble"));
+    return "answered";
+  },
   flood(studio) {
     for (;;) studio.log("flood");
   },
@@ -38,4 +60,11 @@ const harms = {
 
 export function onToolCall(name, args, store, studio) {
   return harms[args.how](studio);
+}
+
+export function onAfterResponse(event, store, studio) {
+  const how = /^harm after by (\w+)$/.exec(event.userText)?.[1];
+  if (!how) return;
+  studio.toast("at it");
+  return harms[how](studio);
 }

@@ -1,0 +1,91 @@
+"""Agents that misbehave while a reply streams: it goes on arriving, and Stop works.
+
+Two ways lead there: the hooks of a conversation go on after it was left, and an agent that has
+answered its tool call can go on while the model speaks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from app_page import READY, AppPage
+from faults.living import begin, living_app
+from faults.world import HERE, moody, until
+from playwright.sync_api import Browser, expect
+
+from tests.provider.server import ModelProvider
+from tests.provider.turns import DONE, Pause, Turn, calls, chunk, says, stream
+
+
+@pytest.fixture(scope="module")
+def living(
+    browser: Browser,
+    player_url: str,
+    running_provider: ModelProvider,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[AppPage]:
+    folder = tmp_path_factory.mktemp("package")
+    patient = folder / "test.hostile.js"
+    source = (HERE / "agents" / patient.name).read_text()
+    # One that may ask the model has two minutes, so that nothing has to hurry here.
+    patient.write_text(source.replace("@api", "@api studio.model\n * @api", 1))
+    package = moody(folder, patient)
+    with living_app(browser, player_url, running_provider, package, "growth.js") as app:
+        yield app
+
+
+@pytest.fixture
+def app(living: AppPage, provider: ModelProvider) -> AppPage:
+    return begin(living)
+
+
+def slowly() -> Turn:
+    """A reply that is still arriving when everything about it has been looked at."""
+    words = [step for n in range(2_000) for step in (chunk({"content": f"word {n} "}), Pause(0.05))]
+    return stream(*words, chunk(finish="stop"), DONE)
+
+
+def goes_on_arriving(app: AppPage) -> None:
+    expect(app.messages().last).to_contain_text("word 1", timeout=READY)
+    app.page.evaluate("growth.watch()")
+    app.page.wait_for_function("growth.steps >= 10", timeout=READY)
+
+
+def stops(app: AppPage, provider: ModelProvider) -> None:
+    app.by("stop").click()
+    expect(app.messages().last).to_contain_text("Stopped", timeout=READY)
+    provider.wait_until_left()
+
+
+@pytest.mark.parametrize("how", ["loop", "flood", "swallow", "requests", "memory"])
+def test_a_hook_of_a_conversation_that_was_left(
+    app: AppPage, provider: ModelProvider, how: str
+) -> None:
+    provider.script(slowly(), slowly())
+    app.say(f"harm after by {how}")
+    expect(app.messages().last).to_contain_text("word 1", timeout=READY)
+    begin(app).say("And here?")
+    expect(app.by("toast").filter(has_text="at it")).to_be_visible(timeout=READY)
+    goes_on_arriving(app)
+    failed = app.by("error-banner").filter(has_text="test.hostile")
+    if how != "memory":  # which is soon used up
+        expect(failed).to_have_count(0)  # it is still at it
+    stops(app, provider)
+    until(app, failed.count)
+    provider.script(says("All is well."))
+    app.say("And now?").answered("All is well.")
+
+
+@pytest.mark.parametrize("how", ["linger", "babble"])
+def test_an_agent_that_goes_on_after_its_answer(
+    app: AppPage, provider: ModelProvider, how: str
+) -> None:
+    provider.script(calls(("harm", {"how": how})), slowly())
+    app.say("Go on")
+    goes_on_arriving(app)
+    assert provider.last_messages()[-1]["content"] == "answered"
+    stops(app, provider)
+    until(app, app.by("composer").is_enabled)  # its hook had to be waited for
+    provider.script(calls(("harm", {"how": "surrogate"})), says("All is well."))
+    app.say("And now?").answered("All is well.")
