@@ -16,11 +16,11 @@ HERE = Path(__file__).parent
 NAME = "Moody"
 
 
-def moody(folder: Path, *more: Path, **files: str) -> Path:
+def moody(folder: Path, *more: Path, name: str = NAME, **files: str) -> Path:
     """A package with test.moody, the agents at ``more``, and prompt files name -> text."""
     agents = [HERE / "agents" / "test.moody.js", *more]
-    listed = [path.name.removesuffix(".js") for path in agents] + list(files)
-    config = {"name": NAME, "agents": listed}
+    listed = [path.stem for path in agents] + list(files)
+    config = {"name": name, "agents": listed}
     target = folder / "moody.zip"
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("config.json", json.dumps(config))

@@ -1,0 +1,9 @@
+/**
+ * @agent broken.absent
+ * @description Has no function for its tool.
+ * @tool break_absent
+ * @tool-description Breaks.
+ * @tool-params {"type": "object", "properties": {}}
+ * @preload true
+ */
+export const somethingElse = () => "never";

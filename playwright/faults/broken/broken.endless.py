@@ -1,0 +1,11 @@
+"""
+@agent broken.endless
+@description Does not end loading.
+@tool break_endless
+@tool-description Breaks.
+@tool-params {"type": "object", "properties": {}}
+@preload true
+"""
+
+while True:
+    pass

@@ -1,0 +1,10 @@
+--[[
+@agent broken.syntax
+@description Cannot be read.
+@tool break_syntax
+@tool-description Breaks.
+@tool-params {"type": "object", "properties": {}}
+@preload true
+]]
+
+local function ( end

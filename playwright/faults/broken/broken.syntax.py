@@ -1,0 +1,11 @@
+"""
+@agent broken.syntax
+@description Cannot be read.
+@tool break_syntax
+@tool-description Breaks.
+@tool-params {"type": "object", "properties": {}}
+@preload true
+"""
+
+def on_tool_call(:
+    pass

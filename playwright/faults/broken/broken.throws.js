@@ -1,0 +1,11 @@
+/**
+ * @agent broken.throws
+ * @description Throws when it is loaded.
+ * @tool break_throws
+ * @tool-description Breaks.
+ * @tool-params {"type": "object", "properties": {}}
+ * @preload true
+ */
+throw new Error("no hands");
+
+export const onToolCall = () => "never";
