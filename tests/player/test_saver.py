@@ -267,6 +267,32 @@ async def test_a_clock_that_goes_back_does_not_reorder_conversations():
     await player.dispose()
 
 
+async def test_after_the_clock_went_back_what_changed_last_still_comes_first():
+    world = World()
+    async with playing(world, package()) as player:
+
+        async def listed() -> list[str]:
+            return [item["id"] for item in await player.list_conversations()]
+
+        async def say() -> None:
+            world.transport.says("Hi")
+            await player.send("Hello")
+
+        await say()
+        old = player.conversation_id
+        world.clock.time -= 500_000
+        new = await player.new_conversation()
+        assert await listed() == [new, old]
+        await player.load_conversation(old)
+        await say()
+        assert await listed() == [old, new]
+        fork = await player.fork(player.entries[0].id)
+        assert await listed() == [fork, old, new]
+    async with playing(world, package()) as again:
+        assert again.conversation_id == fork, "also in the next tab"
+        assert (await again.new_conversation()) == (await again.list_conversations())[0]["id"]
+
+
 # Going elsewhere while the newest changes are only in memory.
 
 

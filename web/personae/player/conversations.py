@@ -18,6 +18,7 @@ from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
 from personae.player.journal import Changed, Journal
 from personae.player.process import StoreText
+from personae.player.recency import Recency
 from personae.player.records import (
     Head,
     head_from_record,
@@ -50,6 +51,7 @@ class Conversations:
         self.character_id = character_id
         self._saver = saver
         self._clock = clock
+        self._recency = Recency(clock)
         self._notifier = notifier
         self._changed = changed
 
@@ -73,6 +75,7 @@ class Conversations:
                 heads.append(head_from_record(record))
             except StorageError as error:
                 self._notifier.notify("warning", error.message)
+        self._recency.know(heads)
         return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
 
     async def create(self) -> Journal:
@@ -85,13 +88,15 @@ class Conversations:
 
     def new_head(self, **fields: Any) -> Head:
         now = self._clock.now()
-        return Head(
+        head = Head(
             id=f"{now:013d}-{os.urandom(4).hex()}",
             character_id=self.character_id,
             created_at=now,
             updated_at=now,
             **fields,
         )
+        self._recency.touch(head)
+        return head
 
     async def load(self, conversation_id: str) -> Journal:
         """A stored conversation, of a long one the last page: ``complete`` brings the rest.
@@ -205,7 +210,7 @@ class Conversations:
             raise
 
     def _journal(self, head: Head, entries: Iterable[Entry] = ()) -> Journal:
-        return Journal(head, entries, {}, self._saver, self._clock, self._changed)
+        return Journal(head, entries, {}, self._saver, self._clock, self._recency, self._changed)
 
     def _warn_of(self, damaged: int) -> None:
         if damaged:

@@ -16,6 +16,7 @@ from personae.conversation.entries import Entry, Role, entry_id
 from personae.conversation.numbers import highest
 from personae.llm.unicode import well_formed
 from personae.player.process import StoreText
+from personae.player.recency import Recency
 from personae.player.records import Head, PendingEdit, put_entry, put_head, put_store
 from personae.player.saver import Saver
 from personae.ports import Clock, Delete, Key, Put, Record, Table
@@ -35,6 +36,7 @@ class Journal:
         stores: dict[str, StoreText],
         saver: Saver,
         clock: Clock,
+        recency: Recency,
         changed: Changed,
     ) -> None:
         self.head = head
@@ -50,6 +52,7 @@ class Journal:
         """What was stored of the agents' logs (``agent_log.py``)."""
         self._saver = saver
         self._clock = clock
+        self._recency = recency
         self._changed = changed
         self._staged: dict[tuple[Table, Key], Put | Delete] = {}
         self._catch_up()
@@ -190,7 +193,7 @@ class Journal:
         raise KeyError(entry_id)
 
     def _touch(self) -> None:
-        self.head.updated_at = max(self.head.updated_at, self._clock.now())
+        self._recency.touch(self.head)
         self._stage(put_head(self.head))
 
     def _stage(self, write: Put | Delete) -> None:
