@@ -1,99 +1,132 @@
 """Memory of a page: the player with one agent beside bare Pyodide, and what a Python agent adds.
 
-The proportional share (PSS) of all renderer processes of a browser that has this page only, less
-what they took before, with a blank page; after a collection of garbage. The sandbox frame has a
-process of its own, which is counted. Linux only.
+The proportional share (PSS) of all renderer processes of a browser, the sandbox frame's too, less
+what they took before the page was opened. No debugger is attached, since one keeps the bodies of
+all responses, and no service worker runs, since one fills its cache for a while. Linux only.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from harness import BENCH, Case, Target, chromium, interleave, options, report, serving
+from harness import CHROMIUM, Case, Target, interleave, options, report, serving
 from peers import bare_pyodide
-from playwright.sync_api import Browser, Page
 from troupe import troupe
 
-SETTLE = 2.0
-"""Seconds after which the renderers are measured."""
-WATCH = (BENCH / "pages" / "settled.py").read_text("utf-8")
-OPEN = """async ([code, link]) => {
-    const root = document.documentElement;
-    const appears = async (name) => {
-        while (!(name in root.dataset)) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
-    const script = document.createElement("script");
-    script.type = "py";
-    script.textContent = code;
-    document.body.append(script);
-    await appears("watched");
-    const field = document.querySelector('[data-testid="load-url"]');
-    field.value = link;
-    field.form.requestSubmit();
-    await appears("settled");
-}"""
+from bundle.paths import STATIC
+
+STEADY = 0.01
+PAUSE = 3.0
+"""Memory is what it stays at: within 1 % for two pauses of 3 s."""
+LIMIT = 120.0
+FLAGS = ("--headless=new", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run")
+FLAGS += ("--disable-background-networking", "--disable-component-update")
+PORT_FILE = "DevToolsActivePort"
 
 
-def megabytes(visit: Callable[[Page], None]) -> float:
-    """What the page takes once ``visit`` has brought it where it is to be measured."""
-    with chromium() as browser:
-        page = browser.new_context(service_workers="block").new_page()
-        page.goto("about:blank")
-        blank = renderers(browser, page)
-        visit(page)
-        return renderers(browser, page) - blank
+class Chromium:
+    """A browser that is only asked for its open pages' titles."""
+
+    def __init__(self, process: subprocess.Popen[bytes], profile: Path) -> None:
+        self._process = process
+        waited(lambda: (profile / PORT_FILE).exists())
+        self._port = (profile / PORT_FILE).read_text("ascii").split()[0]
+
+    def open(self, url: str) -> None:
+        self._ask(f"new?{url}", "PUT")
+
+    def titles(self) -> list[str]:
+        return [str(target["title"]) for target in self._ask("list", "GET")]
+
+    def megabytes(self) -> float:
+        """The renderers' memory once it is steady."""
+        readings = [self._renderers()]
+        while len(readings) < 3 or max(readings[-3:]) > (1 + STEADY) * min(readings[-3:]):
+            time.sleep(PAUSE)
+            readings.append(self._renderers())
+        return readings[-1]
+
+    def _ask(self, what: str, method: str) -> Any:
+        url = f"http://127.0.0.1:{self._port}/json/{what}"
+        with urllib.request.urlopen(urllib.request.Request(url, method=method)) as answer:
+            return json.load(answer)
+
+    def _renderers(self) -> float:
+        return sum(share(process) for process in descendants(self._process.pid))
 
 
-def renderers(browser: Browser, page: Page) -> float:
-    page.context.new_cdp_session(page).send("HeapProfiler.collectGarbage")
-    time.sleep(SETTLE)
-    session = browser.new_browser_cdp_session()
-    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-    session.detach()
-    return sum(share(process["id"]) for process in processes if process["type"] == "renderer")
+def descendants(process: int) -> Iterator[int]:
+    for listing in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in map(int, listing.read_text("ascii").split()):
+                yield child
+                yield from descendants(child)
 
 
 def share(process: int) -> float:
-    """Megabytes of a process, shared ones divided among those who share them."""
-    text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
+    """Megabytes of a renderer, shared ones divided among those who share them; 0 for others."""
+    try:
+        if b"--type=renderer" not in Path(f"/proc/{process}/cmdline").read_bytes():
+            return 0.0
+        text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
+    except OSError:
+        return 0.0  # it has ended
     found = re.search(r"^Pss: +(\d+) kB", text, re.MULTILINE)
-    assert found
-    return int(found[1]) * 1024 / 1e6
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
 
 
-def with_agents(player: str, file: str) -> Callable[[Page], None]:
-    def visit(page: Page) -> None:
-        page.goto(player)
-        page.wait_for_selector('[data-testid="load-url"]', timeout=60_000)
-        page.set_default_timeout(120_000)
-        page.evaluate(OPEN, [WATCH, f"{player}/characters/{file}"])
-
-    return visit
+def waited(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT
+    while not happened():
+        if time.monotonic() > end:
+            raise TimeoutError("the browser does not get there")
+        time.sleep(0.1)
 
 
-def bare(peers: str) -> Callable[[Page], None]:
-    def visit(page: Page) -> None:
-        page.goto(peers)
-        page.wait_for_selector("html[data-done]", state="attached", timeout=60_000)
+@contextmanager
+def chromium() -> Iterator[Chromium]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
+        command = [str(CHROMIUM), *FLAGS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        try:
+            yield Chromium(process, Path(profile))
+        finally:
+            process.terminate()
+            process.wait(20)
 
-    return visit
+
+def taken(url: str, title: str) -> float:
+    """Megabytes of the page at ``url``, from when its title contains ``title``."""
+    with chromium() as browser:
+        blank = browser.megabytes()
+        browser.open(url)
+        waited(lambda: any(title in found for found in browser.titles()))
+        return browser.megabytes() - blank
 
 
-def cases(player: str, peers: str) -> dict[str, Case]:
+def cases(player: str, pages: str) -> dict[str, Case]:
+    def played(file: str) -> float:
+        return taken(f"{player}/?loadCharacter={player}/characters/{file}", "Troupe")
+
     def python_agents() -> dict[str, float]:
-        one = megabytes(with_agents(player, "python1.zip"))
-        three = megabytes(with_agents(player, "python3.zip"))
+        one, three = played("python1.zip"), played("python3.zip")
         return {"MB": one, "MB of each further one": (three - one) / 2}
 
     return {
-        "bare Pyodide": lambda: {"MB": megabytes(bare(peers))},
-        "player, one JavaScript agent": lambda: {
-            "MB": megabytes(with_agents(player, "javascript1.zip"))
-        },
+        "bare Pyodide": lambda: {"MB": taken(f"{pages}/pyodide.html", "Ready")},
+        "player, one JavaScript agent": lambda: {"MB": played("javascript1.zip")},
         "player, one Python agent": python_agents,
     }
 
@@ -107,16 +140,15 @@ TARGETS = (
 def main() -> None:
     chosen = options(__doc__.splitlines()[0], rounds=3)
     with tempfile.TemporaryDirectory() as name:
-        characters, pages = Path(name, "characters"), Path(name, "pages")
+        characters, pages, player = Path(name, "zips"), Path(name, "pages"), Path(name, "player")
         characters.mkdir()
         bare_pyodide(pages)
+        shutil.copytree(STATIC, player, ignore=shutil.ignore_patterns("service-worker.js*"))
         for language, count in (("javascript", 1), ("python", 1), ("python", 3)):
             (characters / f"{language}{count}.zip").write_bytes(troupe(**{language: count}))
-        with (
-            serving(None, flags=["--characters", str(characters)]) as (player,),
-            serving(pages) as (peers,),
-        ):
-            results = interleave(cases(player, peers), chosen.rounds, warmup=0)
+        flags = ["--characters", str(characters)]
+        with serving(player, pages, flags=flags) as (played, bare):
+            results = interleave(cases(played, bare), chosen.rounds, warmup=0)
     report("memory", results, TARGETS, keep=chosen.keep)
 
 
