@@ -25,8 +25,11 @@ export type Emit = (text: string, store?: string | null) => void;
  */
 export interface Machine {
   load(program: Load): Promise<Exports>;
-  /** Starts a call; its end is emitted, now or during a later entry. */
-  call(call: Call, store: string | null): void;
+  /**
+   * Starts a call. The value of one that ends at once and leaves the store as it was is answered,
+   * which takes the least work; undefined: the end is emitted, now or during a later entry.
+   */
+  call(call: Call, store: string | null): string | null | undefined;
   /** Answers a request: JSON of `{id, value}` or `{id, code, message}`. */
   settle(text: string): void;
   /** A wake-up the machine asked for is due; it asks again for what is due later. */
@@ -48,7 +51,7 @@ export class Session {
   private dropped = 0;
 
   constructor(port: MessagePort) {
-    this.channel = new Channel(port, (type, fields, store) => void this.handle(type, fields, store));
+    this.channel = new Channel(port, (type, fields, store) => this.handle(type, fields, store));
   }
 
   async start(boot: Boot): Promise<void> {
@@ -60,8 +63,8 @@ export class Session {
     }
   }
 
-  private async handle(type: string, fields: Fields, store: string | null): Promise<void> {
-    if (type === "load") await this.load(fields as unknown as Load);
+  private handle(type: string, fields: Fields, store: string | null): void {
+    if (type === "load") void this.load(fields as unknown as Load);
     else if (type === "call") this.begin(fields as unknown as Call, store);
     else this.reply(type, fields);
   }
@@ -79,7 +82,10 @@ export class Session {
   private begin(call: Call, store: string | null): void {
     this.renewBudget();
     this.call = call.call;
-    this.enter((machine) => machine.call(call, store));
+    this.enter((machine) => {
+      const value = machine.call(call, store);
+      if (value !== undefined) this.result(value, null);
+    });
   }
 
   private reply(type: string, fields: Fields): void {

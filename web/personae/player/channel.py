@@ -87,7 +87,8 @@ def _declarations() -> dict[str, _Declared]:
     return {name: declared(message) for name, message in protocol()["channel"].items()}
 
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+# What is sent has been read from JSON or put together here: there is no cycle in it.
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 class Channel:
@@ -165,7 +166,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode
 _SHORT = 1000
 """Characters that cannot be nested deep enough to harm the parser."""
 
@@ -174,9 +175,11 @@ def _parsed(text: str) -> dict[str, Any]:
     if len(text) > _SHORT and is_deep(text):
         raise ProtocolViolation("a message that is nested too deeply")
     try:
-        message = _decode(text)
+        message, end = _decode(text)
     except ValueError as error:
         raise ProtocolViolation("a message that is no JSON") from error
+    if end != len(text):
+        raise ProtocolViolation("a message that is no JSON")
     if not isinstance(message, dict):
         raise ProtocolViolation("a message that is no object")
     return message

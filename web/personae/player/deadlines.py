@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from personae.ports import Clock
 
@@ -31,17 +31,16 @@ class DeadlineWatch:
         self._task: asyncio.Task[None] | None = None
         self._until = 0.0
 
-    async def wait(self, answer: asyncio.Future[Any], function: str, milliseconds: float) -> Any:
-        """The answer; ``expire`` has to end it when it is late."""
+    def begin(self, function: str, milliseconds: float) -> None:
+        """``function`` starts now; ``expire`` is called unless ``end`` comes in time."""
         due = self._due = Due(self._clock.monotonic() + milliseconds, milliseconds, function)
         if self._task is None or self._task.done() or self._until > due.at:
             self.stop()
             self._until = due.at
             self._task = asyncio.ensure_future(self._watch())
-        try:
-            return await answer
-        finally:
-            self._due = None
+
+    def end(self) -> None:
+        self._due = None
 
     def stop(self) -> None:
         if self._task is not None:

@@ -13,8 +13,9 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from personae.errors import AgentError
@@ -86,6 +87,7 @@ class AgentProcess:
         self.exports: frozenset[str] = frozenset()
         """Canonical names and command handlers the agent exports; empty until it has loaded."""
         self._sandbox = sandbox
+        self._idle = idle_workers(sandbox)
         self._clock = clock
         self._bridge = bridge
         self._turn = asyncio.Lock()
@@ -99,6 +101,8 @@ class AgentProcess:
         self._held: str | None = None
         self._calls = 0
         self._requests = Requests(program, bridge)
+        may_call_models = "studio.model" in program.manifest.apis
+        self._deadline = MODEL_CALL_DEADLINE if may_call_models else CALL_DEADLINE
 
     @property
     def state(self) -> str:
@@ -108,7 +112,8 @@ class AgentProcess:
     async def start(self) -> frozenset[str]:
         """Starts and loads the agent if it is not running; answers its exports."""
         async with self._turn:
-            await self._ensure_loaded()
+            if not self._is_ready():
+                await self._make_ready()
             return self.exports
 
     async def call(
@@ -127,7 +132,8 @@ class AgentProcess:
         milliseconds lowers the agent's own. Raises AgentError; the store is then as before.
         """
         async with self._turn:
-            await self._ensure_loaded()
+            if not self._is_ready():
+                await self._make_ready()
             try:
                 return await self._run(function, arguments, context, store, verbatim, deadline)
             except AgentError as error:
@@ -168,8 +174,8 @@ class AgentProcess:
             arguments=arguments,
             context=dict(context),
         )
-        own = MODEL_CALL_DEADLINE if self._uses_model else CALL_DEADLINE
-        message = await self._answer(
+        own = self._deadline
+        message = await self._ask(
             function,
             min(own, deadline or own),
             text,
@@ -181,17 +187,19 @@ class AgentProcess:
         changed = None if message.store is None else StoreText(store.version + 1, message.store)
         return Outcome(message.fields.get("value"), changed, self._clock.monotonic() - started)
 
-    @property
-    def _uses_model(self) -> bool:
-        return "studio.model" in self.program.manifest.apis
+    def _is_ready(self) -> bool:
+        """Whether a worker with the agent in it waits for a call."""
+        if self._channel.state != "idle":
+            return False
+        if self.program.language == "python":
+            self._idle.used(self, self._release)
+        return True
 
-    async def _ensure_loaded(self) -> None:
+    async def _make_ready(self) -> None:
         if self._closed:
             raise self._error("agent_closed", "is closed")
-        if self._channel.state != "idle":
-            await self._start_afresh()
-        if self.program.language == "python":
-            idle_workers(self._sandbox).used(self, self._release)
+        await self._start_afresh()
+        self._is_ready()
 
     async def _start_afresh(self) -> None:
         self._end()
@@ -212,10 +220,10 @@ class AgentProcess:
     async def _boot(self) -> None:
         self._channel = channel = Channel()
         self._awaited = ready = asyncio.get_running_loop().create_future()
-        self._wire = await self._sandbox.open(
-            self.program.language, lambda text, store: self._receive(channel, text, store)
-        )
-        self._expect(await self._watch.wait(ready, "its runtime", BOOT_DEADLINE), "ready")
+        receive = partial(self._receive, channel)
+        self._wire = await self._sandbox.open(self.program.language, receive)
+        self._watch.begin("its runtime", BOOT_DEADLINE)
+        self._expect(await self._watched(ready), "ready")
 
     async def _load(self) -> None:
         program = self.program
@@ -228,7 +236,7 @@ class AgentProcess:
             functions=list(FUNCTIONS),
             handlers=[command.handler for command in program.manifest.commands],
         )
-        loaded = self._expect(await self._answer("its module", LOAD_DEADLINE, text), "loaded")
+        loaded = self._expect(await self._ask("its module", LOAD_DEADLINE, text), "loaded")
         names = [*loaded.fields["functions"], *loaded.fields["handlers"]]
         self.exports = frozenset(name for name in names if isinstance(name, str))
         if not self._examined:
@@ -242,15 +250,21 @@ class AgentProcess:
         code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
         raise self._error(code, f"could not be loaded: {_clean(message.fields['message'])}")
 
-    async def _answer(
+    def _ask(
         self, function: str, deadline: float, text: str, store: str | None = None
-    ) -> Message:
-        """Posts a message and waits for the one that ends what it began."""
+    ) -> Awaitable[Message]:
+        """Posts a message; answers with the one that ends what it began."""
         assert self._wire is not None
         self._awaited = answer = asyncio.get_running_loop().create_future()
+        self._watch.begin(function, deadline)
         self._wire.post(text, store)
-        message: Message = await self._watch.wait(answer, function, deadline)
-        return message
+        return self._watched(answer)
+
+    async def _watched(self, answer: asyncio.Future[Message]) -> Message:
+        try:
+            return await answer
+        finally:
+            self._watch.end()
 
     def _expire(self, due: Due) -> None:
         self._end()
@@ -303,7 +317,7 @@ class AgentProcess:
     def _end(self) -> None:
         self._channel.close()
         self._held = None
-        idle_workers(self._sandbox).ended(self)
+        self._idle.ended(self)
         if self._wire is not None:
             self._wire.terminate()
             self._wire = None

@@ -59,6 +59,8 @@ class Requests:
 
     def cancel(self) -> None:
         """Drops what is open: its call has ended."""
+        if not self._open:
+            return
         for task in self._open.values():
             task.cancel()
         self._open.clear()

@@ -65,10 +65,24 @@ export class QuickJsMachine implements Machine {
     return { functions: program.functions.filter(isFound), handlers: program.handlers.filter(isFound) };
   }
 
-  call(call: Call, store: string | null): void {
-    const text = JSON.stringify(call);
+  call(call: Call, store: string | null): string | null | undefined {
+    const { vm } = this;
     this.known = store ?? this.known;
-    this.enter("begin", ...(store === null ? [text] : [text, store]));
+    const values = [vm.newString(call.function), vm.newString(JSON.stringify([...call.arguments, call.context]))];
+    if (store !== null) values.push(vm.newString(store));
+    const ended = this.run("begin", values).consume((value) => this.value(value));
+    try {
+      this.runJobs();
+    } catch (error) {
+      if (ended === undefined) throw error; // else of what the call left running
+    }
+    return ended;
+  }
+
+  /** What `begin` answers: a text, null, or undefined. */
+  private value(handle: QuickJSHandle): string | null | undefined {
+    const type = this.vm.typeof(handle);
+    return type === "string" ? this.vm.getString(handle) : type === "undefined" ? undefined : null;
   }
 
   settle(text: string): void {
@@ -127,11 +141,14 @@ export class QuickJsMachine implements Machine {
 
   /** Calls one of the prelude's functions, releasing the arguments; its answer as text. */
   private entry(name: string, ...values: QuickJSHandle[]): string {
-    const { vm } = this;
-    const result = vm.callFunction(this.entries[name]!, vm.undefined, ...values);
+    return this.run(name, values).consume((value) => this.value(value) ?? "");
+  }
+
+  private run(name: string, values: QuickJSHandle[]): QuickJSHandle {
+    const result = this.vm.callFunction(this.entries[name]!, this.vm.undefined, ...values);
     for (const handle of values) handle.dispose();
     if (result.error) throw this.failure(result.error, "threw");
-    return result.value.consume((value) => (vm.typeof(value) === "string" ? vm.getString(value) : ""));
+    return result.value;
   }
 
   private evaluate(source: string, filename: string, type: "global" | "module"): QuickJSHandle {

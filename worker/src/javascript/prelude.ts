@@ -12,12 +12,6 @@ import { Store, type Copies } from "./store";
 import { Studio } from "./studio";
 import { toJson } from "./values";
 
-interface CallText {
-  function: string;
-  arguments: unknown[];
-  context: unknown;
-}
-
 type Handler = (...values: unknown[]) => unknown;
 type HostEmit = (text: string, store?: string) => void;
 
@@ -47,32 +41,38 @@ globalThis.console = consoleFor(notice);
 let agent: Record<string, unknown> = {};
 const store = new Store(copies);
 
-function begin(text: string, storeText: string | undefined): void {
-  const call = parse(text) as CallText;
+/** `text`: the arguments and the context. Answers the value of a call that ends at once, see Machine. */
+function begin(name: string, text: string, storeText: string | undefined): string | null | undefined {
   if (storeText !== undefined) store.load(storeText);
   studio.begin();
   try {
-    const handler = agent[call.function];
-    if (typeof handler !== "function") return missing(call.function);
-    const values = [...call.arguments, store.object, studio.object(), call.context];
+    const handler = agent[name];
+    if (typeof handler !== "function") return missing(name);
+    const values = parse(text) as unknown[];
+    const last = values.length - 1;
+    values[last + 2] = values[last];
+    values[last] = store.object;
+    values[last + 1] = studio.object();
     const returned = apply(handler as Handler, undefined, values);
-    if (isThenable(returned)) apply(promiseThen, promiseResolve(returned), [finish, fail]);
-    else finish(returned);
+    if (!isThenable(returned)) return finish(returned);
+    apply(promiseThen, promiseResolve(returned), [finishLater, fail]);
   } catch (error) {
     fail(error);
   }
+  return undefined;
 }
 
 function isThenable(value: unknown): boolean {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-function missing(name: string): void {
+function missing(name: string): undefined {
   studio.end();
   emit({ op: "error", kind: "missing", message: `the agent exports no function ${name}` });
 }
 
-function finish(returned: unknown): void {
+/** The call's value; undefined when the end is emitted: with a changed store, or as an error. */
+function finish(returned: unknown): string | null | undefined {
   let value: string | null, changed: string | undefined;
   try {
     value = resultText(returned);
@@ -81,7 +81,15 @@ function finish(returned: unknown): void {
     return fail(error);
   }
   studio.end();
+  // A plain string ends at NUL on its way out; JSON has an escape for it.
+  if (changed === undefined && !value?.includes("\0")) return value;
   emit({ op: "result", value }, changed);
+  return undefined;
+}
+
+function finishLater(returned: unknown): void {
+  const value = finish(returned);
+  if (value !== undefined) emit({ op: "result", value });
 }
 
 function resultText(returned: unknown): string | null {
@@ -90,7 +98,7 @@ function resultText(returned: unknown): string | null {
   return toJson(returned, "result") ?? null;
 }
 
-function fail(error: unknown): void {
+function fail(error: unknown): undefined {
   studio.end();
   emit({ op: "error", ...describe(error) });
 }

@@ -119,8 +119,13 @@ end
 local ESCAPES = { ['"'] = '\\"', ["\\"] = "\\\\" }
 for code = 0, 31 do ESCAPES[char(code)] = format("\\u%04x", code) end
 
+local function well_formed(text)
+  if find(text, "\xED[\xA0-\xBF]") then return (gsub(text, "\xED[\xA0-\xBF][\x80-\xBF]", REPLACEMENT)) end
+  return text
+end
+
 local function quote(text)
-  if find(text, "\xED[\xA0-\xBF]") then text = gsub(text, "\xED[\xA0-\xBF][\x80-\xBF]", REPLACEMENT) end
+  text = well_formed(text)
   if find(text, '[%c"\\]') then text = gsub(text, '[%z\1-\31"\\]', ESCAPES) end
   return '"' .. text .. '"'
 end
@@ -254,4 +259,4 @@ local function same(value, twin)
   return count == 0
 end
 
-return { decode = decode, decode_into = decode_into, encode = encode, quote = quote, copy = copy, same = same }
+return { decode = decode, decode_into = decode_into, encode = encode, quote = quote, well_formed = well_formed, copy = copy, same = same }

@@ -9,7 +9,7 @@ local create, resume, running, status, yield = coroutine.create, coroutine.resum
   coroutine.status, coroutine.yield
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local error, load, next, pcall, tostring, type = error, load, next, pcall, tostring, type
-local find, gmatch = string.find, string.gmatch
+local find, gmatch, sub = string.find, string.gmatch, string.sub
 local traceback = debug.traceback
 local quote = json.quote
 
@@ -56,20 +56,31 @@ local function request(method, ...)
   return pending
 end
 
+local methods = {
+  toast = function(message) notice("toast", tostring(message)) end,
+  log = function(message) notice("log", tostring(message)) end,
+}
+local groups = {} -- name -> its methods
+
+for _, method in next, limits.studio do
+  local call = function(...) return request(method, ...) end
+  local group, name = string.match(method, "^(.-)%.(.*)$")
+  if group then
+    groups[group] = groups[group] or {}
+    groups[group][name] = call
+  else
+    methods[method] = call
+  end
+end
+
+-- Fresh tables for every call: what an agent does to them ends with the call.
 local function new_studio()
-  local studio = {
-    toast = function(message) notice("toast", tostring(message)) end,
-    log = function(message) notice("log", tostring(message)) end,
-  }
-  for _, method in next, limits.studio do
-    local call = function(...) return request(method, ...) end
-    local group, name = string.match(method, "^(.-)%.(.*)$")
-    if group then
-      studio[group] = studio[group] or {}
-      studio[group][name] = call
-    else
-      studio[method] = call
-    end
+  local studio = {}
+  for name, call in next, methods do studio[name] = call end
+  for group, calls in next, groups do
+    local own = {}
+    for name, call in next, calls do own[name] = call end
+    studio[group] = own
   end
   return studio
 end
@@ -142,27 +153,32 @@ local function fail(thrown, trace)
 end
 
 local function result_text(value)
-  if value == nil then return "null" end
-  if type(value) == "string" then return quote(value) end
-  local text = json.encode(value, "result")
-  return text and quote(text) or "null"
+  if value == nil then return nil end
+  if type(value) == "string" then return json.well_formed(value) end
+  return json.encode(value, "result")
 end
 
+local function ended(value)
+  return result_text(value), store.save()
+end
+
+-- Answers the end of a call that left the store as it was, see `begin`; emits any other.
 local function finish(value)
-  local fine, text, changed = pcall(function() return result_text(value), store.save() end)
+  local fine, text, changed = pcall(ended, value)
   if not fine then return fail(text) end
   forget()
-  emit('{"op":"result","value":' .. text .. "}", changed)
+  if changed == nil then return text and "=" .. text or "-" end
+  emit('{"op":"result","value":' .. (text and quote(text) or "null") .. "}", changed)
 end
 
--- Runs the call until it waits or ends.
+-- Runs the call until it waits or ends; answers what `finish` does.
 local function step(...)
   local results = pack(resume(main, ...))
   while results[1] and results[2] == AWAIT and results[3].done ~= nil do results = pack(resume(main)) end
   if not results[1] then
     fail(results[2], traceback(main))
   elseif status(main) == "dead" then
-    finish(results[2])
+    return finish(results[2])
   elseif results[2] == AWAIT then
     awaited = results[3]
   else
@@ -185,19 +201,20 @@ function entries.load(filename, source, wanted)
   return "[" .. concat(found, ",") .. "]"
 end
 
-function entries.begin(text, store_text)
-  if store_text ~= "" then store.load(store_text) end
-  local call = json.decode(text)
-  local handler = agent[call["function"]]
+-- `text`: how many arguments, the context, the arguments. Answers "-" or "=" and a text when the call
+-- has ended with no value or that one and left the store as it was; else what happens is emitted.
+function entries.begin(name, text, store_text)
+  if store_text then store.load(store_text) end
+  local handler = agent[name]
   if type(handler) ~= "function" then
-    local message = "the agent defines no function " .. call["function"]
-    return emit('{"op":"error","kind":"missing","message":' .. quote(message) .. "}")
+    return emit('{"op":"error","kind":"missing","message":' .. quote("the agent defines no function " .. name) .. "}")
   end
   forget()
   main = create(handler)
-  local values, count = call.arguments, call.count
-  values[count + 1], values[count + 2], values[count + 3] = store.object(), new_studio(), call.context
-  step(unpack(values, 1, count + 3))
+  local values = json.decode(text)
+  local count = values[1] + 2
+  values[count + 1], values[count + 2], values[count + 3] = store.object(), new_studio(), values[2]
+  return step(unpack(values, 3, count + 3))
 end
 
 function entries.settle(text)
@@ -209,7 +226,12 @@ function entries.settle(text)
   pending.done, pending.value, pending.message = answer.ok, answer.value, answer.message
   if pending == awaited then
     awaited = nil
-    step()
+    local finished = step()
+    if finished == "-" then
+      emit('{"op":"result","value":null}')
+    elseif finished then
+      emit('{"op":"result","value":' .. quote(sub(finished, 2)) .. "}")
+    end
   end
 end
 

@@ -21,7 +21,11 @@ const PACKAGE = "/lib/personae_agent";
 const STORE = "/home/pyodide/store.json";
 const OUTLET = "/dev/outlet";
 
-type Enter = (name: string, text: string, store?: string) => void;
+/** What `begin` answers for a call that returned nothing; a text comes behind another character. */
+const NOTHING = "-";
+
+type Enter = (name: string, text: string) => void;
+type Begin = (name: string, text: string, store?: string) => string | undefined;
 
 /** Boots Python with our package imported; the agent is not there yet. */
 export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): Promise<PyodideInterface> {
@@ -67,6 +71,7 @@ function importPackage(pyodide: PyodideInterface): void {
 
 export class PythonMachine implements Machine {
   private readonly enterPython: Enter;
+  private readonly begin: Begin;
   private readonly decoder = new TextDecoder();
   /** What the last load said. */
   private loaded: { names: string[] } | AgentFailure | null = null;
@@ -84,11 +89,12 @@ export class PythonMachine implements Machine {
     const machine = pyodide.pyimport("personae_agent.machine");
     machine.open_machine(JSON.stringify({ studio: STUDIO, openRequests: LIMITS.openRequests }), OUTLET);
     this.enterPython = machine.enter;
+    this.begin = machine.begin;
   }
 
   async load(program: Load): Promise<Exports> {
     const wanted = [...program.functions.map(snakeCase), ...program.handlers];
-    this.enter("load", JSON.stringify({ filename: program.filename, source: program.source, wanted }));
+    this.enterPython("load", JSON.stringify({ filename: program.filename, source: program.source, wanted }));
     if (this.loaded instanceof AgentFailure) throw this.loaded;
     const { names } = this.loaded!;
     return {
@@ -97,22 +103,20 @@ export class PythonMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): void {
+  call(call: Call, store: string | null): string | null | undefined {
     const name = call.verbatim ? call.function : snakeCase(call.function);
     if (store !== null) this.pyodide.FS.writeFile(STORE, store);
-    this.enter("begin", JSON.stringify({ ...call, function: name }), store === null ? undefined : STORE);
+    const text = JSON.stringify([...call.arguments, call.context]);
+    const ended = this.begin(name, text, store === null ? undefined : STORE);
+    return ended === undefined ? undefined : ended === NOTHING ? null : ended.slice(1);
   }
 
   settle(text: string): void {
-    this.enter("settle", text);
+    this.enterPython("settle", text);
   }
 
   wake(): void {
-    this.enter("run", "");
-  }
-
-  private enter(name: string, text: string, file?: string): void {
-    this.enterPython(name, text, file);
+    this.enterPython("run", "");
   }
 
   private print(line: string): void {

@@ -22,7 +22,7 @@ from .confine import confine
 from .loop import AgentLoop
 from .store import Store
 from .studio import Studio
-from .values import Refused, to_json
+from .values import Refused, to_json, well_formed
 
 MODULE = "agent"
 
@@ -35,7 +35,7 @@ class Machine:
         self._store = Store()
         self._agent: ModuleType | None = None
         self._path = ""
-        self._wake: float | None = None
+        self._capacities: dict[str, tuple[Any, int | None]] = {}
 
     def emit(self, *, store: str | None = None, **emission: Any) -> None:
         line = json.dumps(emission)
@@ -58,27 +58,42 @@ class Machine:
         names = [name for name in program["wanted"] if callable(getattr(module, name, None))]
         self.emit(op="loaded", names=names)
 
-    def begin(self, call: dict[str, Any], store: str | None) -> None:
-        """``store`` is the path of a file with the store's text, when it is a new one."""
+    def begin(self, name: str, text: str, store: str | None) -> str | None:
+        """Starts a call. ``text``: the arguments and the context.
+
+        ``store`` is the path of a file with the store's text, when it is a new one. Answers "-"
+        or "=" and a text when the call has ended with no value or that one and left the store as
+        it was; else what happens is emitted.
+        """
         if store is not None:
             self._store.load(Path(store).read_text(encoding="utf-8"))
             Path(store).unlink()
-        handler = getattr(self._agent, call["function"], None)
+        handler = getattr(self._agent, name, None)
         if not callable(handler):
-            message = f"the agent defines no function {call['function']}"
-            self.emit(op="error", kind="missing", message=message)
-            return
+            self.emit(op="error", kind="missing", message=f"the agent defines no function {name}")
+            return None
         self._studio.begin()
-        values = [*call["arguments"], self._store.value, self._studio.new_object(), call["context"]]
+        ended = self._start(name, handler, json.loads(text))
+        self.run()
+        return ended
+
+    def _start(self, name: str, handler: Any, values: list[Any]) -> str | None:
+        values[-1:] = [self._store.value, self._studio.new_object(), values[-1]]
         try:
-            returned = handler(*values[: _capacity(handler)])
-            if inspect.isawaitable(returned):
-                self._loop.create_task(self._await(returned))
-            else:
-                self._finish(returned)
+            returned = handler(*values[: self._capacity(name, handler)])
+            if not inspect.isawaitable(returned):
+                return self._finish(returned)
+            self._loop.create_task(self._await(returned))
         except BaseException as error:
             self._fail(error)
-        self.run()
+        return None
+
+    def _capacity(self, name: str, handler: Any) -> int | None:
+        known, capacity = self._capacities.get(name, (None, None))
+        if known is not handler:
+            capacity = _capacity(handler)
+            self._capacities[name] = (handler, capacity)
+        return capacity
 
     def settle(self, answer: dict[str, Any]) -> None:
         self._studio.settle(answer)
@@ -92,17 +107,25 @@ class Machine:
 
     async def _await(self, returned: Any) -> None:
         try:
-            self._finish(await returned)
+            ended = self._finish(await returned)
         except BaseException as error:
             self._fail(error)
+        else:
+            if ended is not None:
+                self.emit(op="result", value=None if ended == "-" else ended[1:])
 
-    def _finish(self, returned: Any) -> None:
-        value = returned if isinstance(returned, str) else None
-        if returned is not None and value is None:
-            value = to_json(returned, "result")
+    def _finish(self, returned: Any) -> str | None:
+        """See ``begin``."""
+        value: str | None = None
+        if returned is not None:
+            is_text = isinstance(returned, str)
+            value = well_formed(returned) if is_text else to_json(returned, "result")
         changed = self._store.save()
         self._studio.end()
+        if changed is None:
+            return "-" if value is None else f"={value}"
         self.emit(op="result", value=value, store=changed)
+        return None
 
     def _fail(self, error: BaseException) -> None:
         self._studio.end()
@@ -155,12 +178,16 @@ def open_machine(limits: str, outlet: str) -> None:
     confine()
 
 
-def enter(name: str, text: str, store: str | None = None) -> None:
-    """The host's way in: load, begin, settle or run."""
+def begin(name: str, text: str, store: str | None = None) -> str | None:
+    """The host's way in for calls: see ``Machine.begin``."""
     assert _machine is not None
-    if name == "begin":
-        _machine.begin(json.loads(text), store)
-    elif name == "run":
+    return _machine.begin(name, text, store)
+
+
+def enter(name: str, text: str) -> None:
+    """The host's other ways in: load, settle or run."""
+    assert _machine is not None
+    if name == "run":
         _machine.run()
     else:
         getattr(_machine, name)(json.loads(text))

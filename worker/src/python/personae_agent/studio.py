@@ -31,6 +31,15 @@ class Studio:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._calling = False
         self._last = 0
+        self._own: dict[str, Callable[..., Any]] = {
+            "toast": lambda message: self._notice("toast", message),
+            "log": lambda message: self._notice("log", message),
+        }
+        self._groups: dict[str, dict[str, Callable[..., Any]]] = {}
+        for method in methods:
+            group, _, name = method.rpartition(".")
+            calls = self._groups.setdefault(group, {}) if group else self._own
+            calls[name] = self._caller(method)
 
     def begin(self) -> None:
         self._calling = True
@@ -41,16 +50,8 @@ class Studio:
 
     def new_object(self) -> SimpleNamespace:
         """A fresh one for every call: what an agent does to it ends with the call."""
-        studio = SimpleNamespace(
-            toast=lambda message: self._notice("toast", message),
-            log=lambda message: self._notice("log", message),
-        )
-        for method in self._methods:
-            group, _, name = method.rpartition(".")
-            if group and not hasattr(studio, group):
-                setattr(studio, group, SimpleNamespace())
-            setattr(getattr(studio, group) if group else studio, name, self._caller(method))
-        return studio
+        groups = {name: SimpleNamespace(**calls) for name, calls in self._groups.items()}
+        return SimpleNamespace(**self._own, **groups)
 
     def settle(self, answer: dict[str, Any]) -> None:
         future = self._waiting.pop(answer["id"], None)

@@ -36,7 +36,12 @@ def to_json(value: object, name: str) -> str | None:
             return None
         text = _encode(value)
     _check_depth(value, name)
-    return _SURROGATES.sub("\ufffd", text) if not text.isascii() else text
+    return well_formed(text)
+
+
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for every lone surrogate."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
