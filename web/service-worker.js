@@ -5,7 +5,12 @@ import { forgetOthers, fromCache, keepAll, kept, networkFirst } from "./offline.
 const HOST_PATHS = new Set(["config.json", "characters/"]);
 const { scope } = self.registration;
 
-self.addEventListener("install", (event) => event.waitUntil(keepAll()));
+self.addEventListener("install", (event) => {
+  // Requests to models are none of its business: where the browser knows routes, their bodies are
+  // not passed through here, which the page would do in small pieces.
+  event.addRoutes?.({ condition: { requestMethod: "POST" }, source: "network" });
+  event.waitUntil(keepAll());
+});
 self.addEventListener("activate", (event) => event.waitUntil(forgetOthers()));
 self.addEventListener("message", ({ data }) => data === "activate" && self.skipWaiting());
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pytest
 from personae.conversation.entries import Entry, ToolCall
-from personae.player.prompt import CONTEXT_PREFIX, assemble, context_block, history, system_prompt
+from personae.llm.stretch import spread
+from personae.player import prompt
+from personae.player.earlier import EarlierTurns
+from personae.player.prompt import CONTEXT_PREFIX, context_block, system_prompt
 
 from tests.player.support import package
 
 
 def entry(role, content="", **fields):
     return Entry(id="e", role=role, content=content, at=0, **fields)
+
+
+def assemble(character, preload, entries):
+    return list(spread(prompt.assemble(character, preload, entries, EarlierTurns())))
 
 
 CALL = ToolCall("c1", "roll", '{"sides":6}', 1)
@@ -134,4 +141,4 @@ SENT_RESULT = {"role": "tool", "tool_call_id": "c1", "content": "four"}
     ],
 )
 def test_history(entries, messages):
-    assert history(entries) == messages
+    assert list(spread(prompt.history(entries, EarlierTurns()))) == messages

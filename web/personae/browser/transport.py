@@ -25,7 +25,7 @@ class FetchTransport:
         options = {
             "method": request.method,
             "headers": dict(request.headers),
-            "body": request.body,
+            "body": request.body.encode() if request.body is not None else None,
             "credentials": "omit",
             "referrerPolicy": "no-referrer",
             "cache": "no-store",

@@ -13,6 +13,7 @@ from personae.llm.exchange import Exchange, Silence
 from personae.llm.faults import silence_message
 from personae.llm.refusal import RefusalBody
 from personae.llm.replies import Event, Reply, Waiting
+from personae.llm.stretch import Stretch
 from personae.llm.tokens import usage_or_estimate
 from personae.ports import Clock, HttpResponse, ModelTransport
 
@@ -70,7 +71,7 @@ def _body(
 
 
 def _call_ids(sent: Mapping[str, Any]) -> set[str]:
-    messages = sent["messages"]
+    messages = (part for part in sent["messages"] if not isinstance(part, Stretch))
     return {call["id"] for message in messages for call in message.get("tool_calls") or ()}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from personae.errors import ModelError
-from personae.llm.unicode import well_formed
+from personae.llm.stretch import encoded_body
 from personae.ports import HttpRequest
 
 _SCHEMES = ("https://", "http://", "rehearsal:", "/")
@@ -49,13 +48,12 @@ class Endpoint:
         """Raises ModelError ``model_bad_settings`` when no request can be made of the settings."""
         if not self.model.strip():
             raise _bad_settings("No model is chosen. Choose one in the settings.")
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         headers = {
             "Content-Type": "application/json",
             "Accept": "text/event-stream" if body.get("stream") else "application/json",
         }
         url = self.chat_url + self.query
-        return HttpRequest("POST", url, headers | self._authorization(), well_formed(text))
+        return HttpRequest("POST", url, headers | self._authorization(), encoded_body(body))
 
     def models_request(self) -> HttpRequest:
         headers = {"Accept": "application/json"} | self._authorization()

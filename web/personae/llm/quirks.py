@@ -10,10 +10,11 @@ Invariant: a quirk never changes what the model is asked, only how.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from personae.errors import ModelError
+from personae.llm.stretch import Message, Part, Stretch, spread
 
 Memory = MutableMapping[str, list[str]]
 
@@ -77,7 +78,7 @@ def learn(error: ModelError, body: Mapping[str, Any]) -> str | None:
         return f"drop:{dropped}"
     if _names(words, "reasoning_content") and not _in_messages(body, "reasoning_content"):
         return ADDED_REASONING
-    if _ABOUT_CONTENT.search(words) and any(map(_only_calls, body["messages"])):
+    if _ABOUT_CONTENT.search(words) and any(map(_only_calls, spread(body["messages"]))):
         return EMPTY_CONTENT
     return None
 
@@ -89,8 +90,8 @@ def adapt(body: Mapping[str, Any], quirks: frozenset[str]) -> dict[str, Any]:
     if RENAMED_LIMIT in quirks and "max_tokens" in adapted:
         adapted["max_completion_tokens"] = adapted.pop("max_tokens")
     in_messages = dropped.intersection(_IN_MESSAGES)
-    messages = [_message(message, in_messages, quirks) for message in body["messages"]]
-    adapted["messages"] = _merged(messages) if MERGED_ROLES in quirks else messages
+    messages = [_part(part, in_messages, quirks) for part in body["messages"]]
+    adapted["messages"] = _merged(spread(messages)) if MERGED_ROLES in quirks else messages
     return adapted
 
 
@@ -111,10 +112,10 @@ def _limit_misnamed(words: str, body: Mapping[str, Any]) -> bool:
     return sent and bool(_REFUSED.search(words) or _names(words, other))
 
 
-def _message(
-    message: Mapping[str, Any], dropped: set[str], quirks: frozenset[str]
-) -> dict[str, Any]:
-    adapted = {name: value for name, value in message.items() if name not in dropped}
+def _part(part: Part, dropped: set[str], quirks: frozenset[str]) -> Part:
+    if isinstance(part, Stretch):
+        return part
+    adapted = {name: value for name, value in part.items() if name not in dropped}
     if _only_calls(adapted):
         adapted["content"] = "" if EMPTY_CONTENT in quirks else None
     if ADDED_REASONING in quirks and adapted.get("tool_calls"):
@@ -122,12 +123,12 @@ def _message(
     return adapted
 
 
-def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(messages: Iterable[Message]) -> list[Message]:
     """Neighbours of one role joined by a blank line; tool rounds stay as they are.
 
     Who insists on alternating roles knows no ``isFile``: a joined message loses it.
     """
-    merged: list[dict[str, Any]] = []
+    merged: list[Message] = []
     for message in messages:
         last = merged[-1] if merged else {}
         mergeable = message["role"] in ("user", "assistant") and message["role"] == last.get("role")
@@ -146,7 +147,7 @@ def _only_calls(message: Mapping[str, Any]) -> bool:
 
 
 def _in_messages(body: Mapping[str, Any], name: str) -> bool:
-    return any(name in message for message in body["messages"])
+    return any(name in message for message in spread(body["messages"]))
 
 
 def _names(words: str, name: str) -> bool:

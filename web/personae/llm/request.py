@@ -16,10 +16,10 @@ from itertools import count
 from typing import Any, Literal
 
 from personae.llm.arguments import sendable_arguments
+from personae.llm.stretch import Message, Part, Stretch
 from personae.llm.unicode import well_formed, well_formed_json
 from personae.package.model import Tool
 
-Message = Mapping[str, Any]
 ToolChoice = Literal["auto", "none", "required"]
 
 CANCELLED = "[The call was cancelled before it had a result.]"
@@ -62,7 +62,7 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 
 
 def build_body(
-    messages: Sequence[Message],
+    messages: Sequence[Part],
     *,
     tools: Iterable[Tool] = (),
     sampling: Sampling | None = None,
@@ -71,7 +71,8 @@ def build_body(
 ) -> dict[str, Any]:
     """The request body, but for the model, which belongs to the endpoint.
 
-    ``messages``: dicts as the functions above and ``Reply.message`` make them, in order.
+    ``messages``: stretches, and dicts as the functions above and ``Reply.message`` make them, in
+    order.
     """
     body: dict[str, Any] = {"messages": settled(messages), "stream": stream}
     if stream:
@@ -84,15 +85,17 @@ def build_body(
     return body | _sampling(sampling or Sampling())
 
 
-def settled(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def settled(messages: Sequence[Part]) -> list[Part]:
     """The messages with every tool call answered and nothing a provider chokes on."""
-    out: list[dict[str, Any]] = []
+    out: list[Part] = []
     used: set[str] = set()
     at = 0
     while at < len(messages):
         message = messages[at]
         at += 1
-        if message.get("tool_calls"):
+        if isinstance(message, Stretch):
+            out.append(message)
+        elif message.get("tool_calls"):
             answers = _following_answers(messages, at)
             out += _round(message, answers, used)
             at += len(answers)
@@ -118,11 +121,13 @@ def _sampling(sampling: Sampling) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _following_answers(messages: Sequence[Message], at: int) -> list[Message]:
-    end = at
-    while end < len(messages) and messages[end]["role"] == "tool":
-        end += 1
-    return list(messages[at:end])
+def _following_answers(messages: Sequence[Part], at: int) -> list[Message]:
+    answers: list[Message] = []
+    for part in messages[at:]:
+        if isinstance(part, Stretch) or part["role"] != "tool":
+            break
+        answers.append(part)
+    return answers
 
 
 def _round(message: Message, answers: list[Message], used: set[str]) -> list[dict[str, Any]]:

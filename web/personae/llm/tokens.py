@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from personae.llm.stretch import Part, Stretch
+
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -16,11 +18,15 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_prompt(body: Mapping[str, Any]) -> int:
     """Tokens of a request body: message contents, tool calls and tool definitions."""
-    return sum(map(estimate_message, body["messages"])) + _json_tokens(body.get("tools"))
+    return sum(map(_estimate_part, body["messages"])) + _json_tokens(body.get("tools"))
 
 
 def estimate_message(message: Mapping[str, Any]) -> int:
     return estimate_tokens(message.get("content") or "") + _json_tokens(message.get("tool_calls"))
+
+
+def _estimate_part(part: Part) -> int:
+    return part.tokens if isinstance(part, Stretch) else estimate_message(part)
 
 
 def usage_or_estimate(

@@ -12,6 +12,7 @@ from personae.llm.client import ChatClient
 from personae.llm.endpoint import Endpoint
 from personae.llm.replies import Event, Reply
 from personae.llm.request import Sampling, build_body
+from personae.llm.stretch import Part
 from personae.package.model import Tool
 from personae.player.settings import REHEARSAL, Settings
 from personae.ports import Clock, ModelTransport
@@ -32,7 +33,7 @@ class Models:
         return self._settings().model_for("main")
 
     def stream(
-        self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool], *, final: bool = False
+        self, messages: Sequence[Part], tools: Sequence[Tool], *, final: bool = False
     ) -> AsyncGenerator[Event, None]:
         """The main model's answer as it arrives; ``final``: it may not call tools.
 

@@ -193,6 +193,7 @@ class Openings:
                         await repair(session.journal)
                 if not session.left:
                     await settle(session)
+                    await session.keep_up()
             except PersonaeError as error:
                 self._events.emit("error", error)
             finally:

@@ -1,7 +1,8 @@
 """The messages of a request, from what a character is and what was said.
 
-Reference: System prompt macros; architecture: Request assembly, in this order. Everything here is
-a pure function. Messages are chat-completions objects, with the vendor field ``isFile``.
+Reference: System prompt macros; architecture: Request assembly, in this order. Everything here
+depends on its arguments alone. Messages are chat-completions objects, with the vendor field
+``isFile``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from personae.conversation.entries import Entry
 from personae.conversation.indices import is_turn
 from personae.llm.replies import call_dict
 from personae.llm.request import file_message, system_message, tool_message
+from personae.llm.stretch import Part
 from personae.package.model import Package
+from personae.player.earlier import EarlierTurns
 
 Message = dict[str, Any]
 
@@ -25,7 +28,9 @@ CONTEXT_PREFIX = (
 )
 
 
-def assemble(package: Package, preload: Iterable[str], entries: Sequence[Entry]) -> list[Message]:
+def assemble(
+    package: Package, preload: Iterable[str], entries: list[Entry], earlier: EarlierTurns
+) -> list[Part]:
     """The request's messages: what the character is, what agents add, what was said."""
     fixed = [
         system_message(system_prompt(package)),
@@ -33,7 +38,8 @@ def assemble(package: Package, preload: Iterable[str], entries: Sequence[Entry])
         file_message("\n\n".join(text for text in preload if text)),
         {"role": "assistant", "content": package.intro},
     ]
-    return [message for message in fixed if message["content"].strip()] + history(entries)
+    present = (message for message in fixed if message["content"].strip())
+    return [*present, *history(entries, earlier)]
 
 
 def system_prompt(package: Package) -> str:
@@ -54,11 +60,17 @@ def context_block(package: Package) -> str:
     return "\n\n".join([CONTEXT_PREFIX, *files]) if files else ""
 
 
-def history(entries: Sequence[Entry]) -> list[Message]:
+def current_turn(entries: Sequence[Entry]) -> int:
+    """Where the current turn begins."""
+    return last_user(entries) or 0
+
+
+def history(entries: list[Entry], earlier: EarlierTurns) -> list[Part]:
     """Text of earlier turns, everything of the current one; never rejected ones or logs."""
-    start = last_user(entries) or 0
-    earlier = [_said(entry) for entry in entries[:start] if is_turn(entry)]
-    return earlier + [m for entry in entries[start:] if (m := _current(entry)) is not None]
+    start = current_turn(entries)
+    said = earlier.stretch(entries, start)
+    current = (m for entry in entries[start:] if (m := _current(entry)) is not None)
+    return [*current] if said is None else [said, *current]
 
 
 def _current(entry: Entry) -> Message | None:

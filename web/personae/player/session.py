@@ -14,12 +14,14 @@ from typing import Any
 
 from personae.conversation.entries import Entry
 from personae.errors import PersonaeError, UsageError
+from personae.llm.stretch import Part
 from personae.package.model import AgentProgram, Package, Tool
 from personae.player.agent_log import AgentLog
 from personae.player.agents import Agents
 from personae.player.bridge import StudioBridge, parsed_store
 from personae.player.caps import Meter
 from personae.player.dispatch import Planned
+from personae.player.earlier import EarlierTurns
 from personae.player.environment import Environment
 from personae.player.events import Events
 from personae.player.hooks import Hooks
@@ -28,7 +30,7 @@ from personae.player.journal import Journal
 from personae.player.leases import Lease
 from personae.player.models import Models
 from personae.player.preload import Preload
-from personae.player.prompt import Message, assemble
+from personae.player.prompt import assemble, current_turn
 from personae.player.registry import Registry
 from personae.player.settings import Settings
 from personae.player.stop import Stopper
@@ -70,6 +72,7 @@ class Session:
         self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
         self.meter = Meter(journal, lambda: self.settings().limits)
         self.log = AgentLog(journal, self.environment.clock, self.events.change)
+        self._earlier = EarlierTurns()
         self._stopper = Stopper()
         self._ended = False
         self._wire()
@@ -124,9 +127,14 @@ class Session:
                 self.show("preload")
             await self.preload.rebuild()
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[Part]:
         """The messages of the next request."""
-        return assemble(self.package, self.preload.texts, self.journal.entries)
+        return assemble(self.package, self.preload.texts, self.journal.entries, self._earlier)
+
+    async def keep_up(self) -> None:
+        """Gets a long history ready to be sent, without holding the page up."""
+        entries, pause = self.journal.entries, self.environment.clock.sleep
+        await self._earlier.keep_up(entries, current_turn(entries), lambda: pause(0))
 
     def tools(self) -> list[Tool]:
         return self.registry.offered()

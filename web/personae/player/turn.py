@@ -84,6 +84,7 @@ async def _prepare(session: Session, turn: Turn, regenerate: bool) -> None:
     if await session.hooks.before_response(turn.user_text, regenerate=regenerate):
         session.preload.stale = True
     await session.settle()
+    await session.keep_up()
 
 
 async def _deliver(session: Session, turn: Turn) -> None:

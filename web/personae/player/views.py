@@ -8,6 +8,7 @@ from typing import Any
 from personae.conversation.entries import Entry
 from personae.errors import UsageError
 from personae.llm.request import tool_definition
+from personae.llm.stretch import spread
 from personae.llm.tokens import estimate_message, estimate_prompt
 from personae.package.model import AgentProgram
 from personae.player.records import Head
@@ -58,7 +59,7 @@ def find_agent(session: Session, agent_id: str) -> AgentProgram:
 
 def prompt_preview(session: Session) -> dict[str, Any]:
     """The next request's messages and tools, with token estimates (``tokens`` is the sum)."""
-    messages = session.messages()
+    messages = list(spread(session.messages()))
     tools = [tool_definition(tool) for tool in session.tools()]
     return {
         "messages": messages,
