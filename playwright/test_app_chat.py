@@ -67,11 +67,25 @@ def test_finished_blocks_are_not_drawn_again(app: AppPage, provider: ModelProvid
         )
     )  # fmt: skip
     app.say("Go")
-    first = app.messages().last.locator(".prose > p").first
+    first = app.messages().last.locator(".prose p").first
     expect(first).to_have_text("First paragraph.", timeout=READY)
     first.evaluate("node => node.marker = true")
     expect(app.messages().last).to_contain_text("Third.", timeout=READY)
     assert first.evaluate("node => node.marker") is True
+
+
+def test_code_longer_than_a_part_is_coloured_as_a_whole(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    lines = [f"let a{number} = {number};" for number in range(50)]
+    code = "\n".join([*lines, "/* begins", *["still a comment"] * 30, "ends */", *lines, "// last"])
+    provider.script(says(f"```js\n{code}\n```"))
+    app.say("Code").answered("// last")
+    shown = app.messages().last.locator("pre code")
+    expect(shown.locator(".hljs-comment")).to_have_count(2, timeout=READY)
+    expect(shown.locator(".hljs-keyword")).to_have_count(100)
+    assert shown.locator(".hljs-comment").first.inner_text().count("still a comment") == 30
+    assert shown.evaluate("code => code.textContent") == code
 
 
 def test_a_code_block_is_copied(app: AppPage, provider: ModelProvider) -> None:

@@ -156,7 +156,8 @@ def test_how_a_text_was_cut_does_not_show(app: AppPage) -> None:
     texts = []
     for seed in range(60):
         dice = random.Random(seed)
-        text = "\n\n".join(dice.choice(BLOCKS) for _ in range(dice.randint(1, 7)))
+        blocks = 40 if seed % 10 == 0 else dice.randint(1, 7)
+        text = "\n\n".join(dice.choice(BLOCKS) for _ in range(blocks))
         cuts, at = [], 0
         while at < len(text):
             size = dice.choice((1, 2, 3, 7, 20, 100))

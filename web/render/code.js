@@ -1,8 +1,7 @@
 // Code blocks: a figure with the language, a copy button, and text that only ever grows.
 // The text is kept in parts of some sixty lines, each its own box, so that the browser lays out
-// only the last part again when a line arrives.
+// only the last part again when a line arrives, and colours are made a part at a time.
 const LINES_PER_PART = 60;
-// Highlighting is one synchronous pass; above this size it would be felt.
 const HIGHLIGHT_LIMIT = 20_000;
 
 export function codeFigure(language) {
@@ -14,20 +13,33 @@ export function codeFigure(language) {
   return {
     element,
     append(text) {
-      if (!part || lines >= LINES_PER_PART) {
-        part = document.createElement("span");
-        part.className = "code-part";
-        code.append(part);
-        lines = 0;
+      for (let rest = text; rest; ) {
+        if (!part || lines >= LINES_PER_PART) {
+          part = document.createElement("span");
+          part.className = "code-part";
+          code.append(part);
+          lines = 0;
+        }
+        const taken = firstLines(rest, LINES_PER_PART - lines);
+        part.append(taken);
+        lines += taken.split("\n").length - 1;
+        rest = rest.slice(taken.length);
       }
-      part.append(text);
-      lines += text.split("\n").length - 1;
     },
     finish() {
       dropLastLineEnd(part);
-      if (language && code.textContent.length <= HIGHLIGHT_LIMIT) highlightLater(code, language);
+      if (language && code.textContent.length <= HIGHLIGHT_LIMIT) highlightLater([...code.children], language);
     },
   };
+}
+
+function firstLines(text, count) {
+  let end = 0;
+  for (let line = 0; line < count; line += 1) {
+    end = text.indexOf("\n", end) + 1;
+    if (end === 0) return text;
+  }
+  return text.slice(0, end);
 }
 
 function dropLastLineEnd(part) {
@@ -35,8 +47,28 @@ function dropLastLineEnd(part) {
   if (text?.data.endsWith("\n")) text.data = text.data.slice(0, -1);
 }
 
-async function highlightLater(code, language) {
+const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work));
+const pause = () => new Promise((resolve) => idle(resolve, { timeout: 1000 }));
+let highlighting = Promise.resolve();
+
+/** Colours the parts of a finished block when the page has nothing else to do, blocks in turn. */
+function highlightLater(parts, language) {
+  const work = () => highlightParts(parts, language);
+  highlighting = highlighting.then(work, work);
+}
+
+async function highlightParts(parts, language) {
   const { highlight } = await import("./highlight.js");
-  const fragment = highlight(code.textContent, language);
-  if (fragment) code.replaceChildren(fragment);
+  let taken = [];
+  for (const part of parts) {
+    taken.push(part);
+    await pause();
+    const { fragment, open } = highlight(taken.map((one) => one.textContent).join(""), language);
+    if (!fragment) return;
+    // What ends within a comment or a text is coloured together with what follows.
+    if (open && part !== parts.at(-1)) continue;
+    taken[0].replaceChildren(fragment);
+    for (const merged of taken.slice(1)) merged.remove();
+    taken = [];
+  }
 }

@@ -31,13 +31,17 @@ const languages = {
 };
 for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(name, grammar);
 
-/** A fragment of coloured spans, or null when the language is not known. */
+/**
+ * fragment: coloured spans; open: whether the text ends within something that goes on, such as a
+ * comment. An empty object when the language is not known.
+ */
 export function highlight(text, language) {
-  if (!hljs.getLanguage(language)) return null;
-  const { value } = hljs.highlight(text, { language, ignoreIllegals: true });
-  return DOMPurify.sanitize(value, {
+  if (!hljs.getLanguage(language)) return {};
+  const { value, _top } = hljs.highlight(text, { language, ignoreIllegals: true });
+  const fragment = DOMPurify.sanitize(value, {
     ALLOWED_TAGS: ["span"],
     ALLOWED_ATTR: ["class"],
     RETURN_DOM_FRAGMENT: true,
   });
+  return { fragment, open: _top?.parent !== undefined };
 }

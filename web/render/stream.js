@@ -1,8 +1,10 @@
 // Markdown that arrives in pieces. Invariants: finished blocks are never rendered again; only the
 // open block is, and an open code block, list or table is committed line by line, so the cost of
-// a piece does not grow with the message. A step takes at most SLICE characters.
+// a piece does not grow with the message; blocks go into parts that the browser lays out on their
+// own. A step takes at most SLICE characters.
 import { codeFigure } from "./code.js";
 import { lex, toFragment } from "./markup.js";
+import { place, takeAway } from "./parts.js";
 import { closingFence, couldCloseFence, isClosed, isProse, mendInline, openingFence, splitLong } from "./source.js";
 
 const SLICE = 12_000;
@@ -68,7 +70,7 @@ export class MarkdownStream {
     if (!opening) return false;
     this.clearOpen();
     const code = codeFigure(opening.language);
-    this.element.append(code.element);
+    place(this.element, code.element);
     this.fence = { close: closingFence(opening.fence), code, midLine: false };
     this.source = this.source.slice(opening.length);
     return true;
@@ -146,10 +148,10 @@ export class MarkdownStream {
     if (this.list && first?.type === "list") {
       this.addItems(first.items, first);
       this.list = null;
-      this.element.append(toFragment(others, { final: true }));
+      place(this.element, toFragment(others, { final: true }));
     } else {
       this.list = null;
-      this.element.append(toFragment(tokens, { final: true }));
+      place(this.element, toFragment(tokens, { final: true }));
     }
     this.source = this.source.slice(length);
   }
@@ -158,8 +160,7 @@ export class MarkdownStream {
     this.clearOpen();
     const items = token.items.slice(0, -1);
     if (!this.list) {
-      this.element.append(toFragment([{ ...token, items: [] }]));
-      this.list = this.element.lastElementChild;
+      this.list = place(this.element, toFragment([{ ...token, items: [] }]));
     }
     this.addItems(items, token);
     this.source = this.source.slice(items.reduce((sum, item) => sum + item.raw.length, 0));
@@ -176,8 +177,7 @@ export class MarkdownStream {
     this.list = null;
     const lines = this.source.split("\n");
     const head = `${lines[0]}\n${lines[1]}\n`;
-    this.element.append(toFragment([{ ...token, rows: [] }]));
-    const table = this.element.lastElementChild;
+    const table = place(this.element, toFragment([{ ...token, rows: [] }]));
     this.table = { head, body: table.appendChild(document.createElement("tbody")) };
     this.source = this.source.slice(head.length);
     return true;
@@ -212,7 +212,7 @@ export class MarkdownStream {
     this.clearOpen();
     this.list = null;
     const element = document.createElement("blockquote");
-    this.element.append(element);
+    place(this.element, element);
     this.quote = { stream: new MarkdownStream(element), midLine: false, prose: false };
     return true;
   }
@@ -278,12 +278,12 @@ export class MarkdownStream {
     }
     const fragment = toFragment(tokens);
     this.openNodes.push(...fragment.childNodes);
-    this.element.append(fragment);
+    place(this.element, fragment);
     this.restUntil = started + (1 + REST) * (performance.now() - started);
   }
 
   clearOpen() {
-    for (const node of this.openNodes) node.remove();
+    takeAway(this.openNodes);
     this.openNodes = [];
   }
 }
