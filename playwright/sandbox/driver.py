@@ -78,14 +78,15 @@ def _program(spec: dict[str, Any]) -> AgentProgram:
 
 
 async def load(text: str) -> str:
-    """Starts an agent; answers its exports, or the error."""
+    """Starts an agent; answers its exports and what was noticed, or the error."""
     spec = json.loads(text)
     sandbox = sandboxes[spec.get("sandbox", "assets/sandbox/")]
     process = AgentProcess(_program(spec), sandbox, PageClock(), bridge)
     processes[spec["id"]] = process
     stores[spec["id"]] = StoreText(0, json.dumps(spec.get("store", {})))
     try:
-        return json.dumps({"exports": sorted(await process.start())})
+        exports = sorted(await process.start())
+        return json.dumps({"exports": exports, "notices": _taken_notices(spec["id"])})
     except AgentError as error:
         return _failure(error)
 

@@ -43,9 +43,12 @@ def agents(language: str, drive: Any) -> Any:
         "handlers": ["memoryAdd", "onlyArgs", "notThere"],
     }
     for name, apis in (("full", APIS), ("bare", [])):
-        answer = drive("load", {**spec, "id": f"{language}.{name}", "apis": apis})
+        agent_id = f"{language}.{name}"
+        answer = drive("load", {**spec, "id": agent_id, "apis": apis})
+        lacking = f"The manifest declares @command notThere, but {spec['path']} has no function"
         assert answer == {
-            "exports": ["memoryAdd", "onAfterResponse", "onLoad", "onToolCall", "onlyArgs"]
+            "exports": ["memoryAdd", "onAfterResponse", "onLoad", "onToolCall", "onlyArgs"],
+            "notices": [[agent_id, "error", f"{lacking} notThere."]],
         }
     yield f"{language}."
     for name in ("full", "bare"):

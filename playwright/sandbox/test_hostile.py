@@ -56,7 +56,8 @@ def attacker(language: str, drive: Any) -> Any:
 
 def _load(drive: Any, name: str, language: str) -> None:
     source = (FOLDER / f"attacks.{SOURCES[language]}").read_text(encoding="utf-8")
-    spec = {"id": name, "language": language, "source": source, "handlers": HANDLERS}
+    handlers = [name for name in HANDLERS if name != "sleep" or language == "python"]
+    spec = {"id": name, "language": language, "source": source, "handlers": handlers}
     assert "ping" in drive("load", {**spec, "apis": ["studio.history"]})["exports"]
 
 
@@ -123,5 +124,5 @@ def test_nothing_leads_outside(
     language: str, attacker: str, drive: Any, origin: str, leaks: list[str]
 ) -> None:
     answer = call(drive, attacker, "escape", arguments=[f"{origin}/leak"])
-    assert answer["value"] == ""
+    assert answer == {**answer, "value": ""}
     assert leaks == []

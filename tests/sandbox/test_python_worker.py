@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import bisect
+import copy
 import gc
+import heapq
 import json
+import operator
+import pickle
+import random
 import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -116,14 +122,66 @@ def test_a_thousand_levels_are_fine() -> None:
         lambda store: store.pop("a"),
         lambda store: dict.__setitem__(store, "b", 1),
         lambda store: store.update(store={"x": store.pop("deep")}),
+        lambda store: store["deep"].setdefault("more", []),
+        lambda store: store["deep"].__init__(x=1),
+        lambda store: heapq.heappush(store["deep"]["list"], 1),
+        lambda store: bisect.insort(store["deep"]["list"], 1),
+        lambda store: operator.iadd(store["deep"]["list"], [1]),
+        lambda store: random.Random(1).shuffle(store["rows"]),
+        lambda store: store["rows"].sort(key=lambda row: -row["n"]),
+        lambda store: store["rows"][2].update(n=0),
+        lambda store: store["rows"].__setitem__(slice(0, 2), []),
+        lambda store: store["deep"].update(made=type(store["deep"])(list=[])),
     ],
 )
 def test_every_change_is_seen_once(change: Any) -> None:
     store = Store()
-    store.load('{"a":1,"deep":{"list":[]}}')
+    store.load('{"a":1,"deep":{"list":[]},"rows":[{"n":1},{"n":2},{"n":3}]}')
     assert store.save() is None
     change(store.value)
     assert store.save() is not None
+    assert store.save() is None
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda store, item: store.update(held=item),
+        lambda store, item: store["rows"].append(item),
+        lambda store, item: store["rows"].extend(({"in": item},)),
+        lambda store, item: store["deep"].setdefault("held", item),
+        lambda store, item: store["deep"].update(held=type(store["deep"])(item)),
+        lambda store, item: heapq.heappush(store["list"], (1, item)),
+    ],
+)
+def test_what_was_put_in_is_the_stores_own_at_the_next_call(put: Any) -> None:
+    store, item = Store(), {"list": [1]}
+    store.load('{"deep":{},"rows":[],"list":[]}')
+    put(store.value, item)
+    text = store.save()
+    item["list"].append(2)
+    assert store.save() is None
+    assert text == to_json(store.value, "store")
+    holders: list[Any] = [store.value]
+    while holders:
+        holder = holders.pop()
+        for inner in holder.values() if isinstance(holder, dict) else list(holder):
+            if isinstance(inner, list) and inner == [1]:
+                inner.append(3)
+                assert "[1,3]" in (store.save() or "")
+            elif isinstance(inner, (dict, list)):
+                holders.append(inner)
+
+
+def test_copies_of_parts_are_plain() -> None:
+    store = Store()
+    store.load('{"deep":{"list":[{}]}}')
+    for copied in (copy.copy, copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))):
+        part = copied(store.value["deep"])
+        assert type(part) is dict
+        part["list"] = 1
+    assert type(copy.deepcopy(store.value["deep"])["list"]) is list
+    assert json.loads(json.dumps(store.value)) == store.value
     assert store.save() is None
 
 

@@ -44,7 +44,6 @@ export class QuickJsMachine implements Machine {
   ) {
     const host = vm.newObject();
     this.give(host, "emit", vm.newFunction("emit", (text, store) => emit(vm.getString(text), this.changed(store))));
-    this.give(host, "copies", this.copies());
     this.give(host, "limits", vm.newString(JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests })));
     this.give(vm.global, "host", host);
     vm.unwrapResult(vm.evalCode(prelude, "prelude")).dispose();
@@ -105,35 +104,6 @@ export class QuickJsMachine implements Machine {
     return (this.known = text);
   }
 
-  /** See Copies in store.ts: QuickJS's own binary form of values, taken and compared in C speed. */
-  private copies(): QuickJSHandle {
-    const { vm } = this;
-    const kept = new Map<string, Uint8Array>();
-    const object = vm.newObject();
-    this.give(object, "clear", vm.newFunction("clear", () => kept.clear()));
-    const keep = vm.newFunction("keep", (key, value) => {
-      this.encoded(value, (copy) => void kept.set(vm.getString(key), copy.slice()));
-    });
-    this.give(object, "keep", keep);
-    const compare = vm.newFunction("compare", (key, value) => {
-      try {
-        const before = kept.get(vm.getString(key));
-        return vm.newNumber(this.encoded(value, (copy) => areEqual(copy, before)) ? 1 : 0);
-      } catch {
-        return vm.newNumber(-1); // the browser's own stack ended
-      }
-    });
-    this.give(object, "compare", compare);
-    return object;
-  }
-
-  /** Shows `use` the binary form of a value; undefined for what has none, e.g. a function. */
-  private encoded<T>(value: QuickJSHandle, use: (copy: Uint8Array) => T): T | undefined {
-    const buffer = this.vm.encodeBinaryJSON(value);
-    if (this.vm.typeof(buffer) !== "object") return undefined;
-    return buffer.consume((handle) => this.vm.getArrayBuffer(handle)).consume((copy) => use(copy.value));
-  }
-
   private enter(name: string, ...texts: string[]): void {
     this.entry(name, ...texts.map((text) => this.vm.newString(text)));
     this.runJobs();
@@ -187,13 +157,4 @@ export class QuickJsMachine implements Machine {
     result.error.dispose();
     return { kind: "memory", message: "out of memory", stack: null };
   }
-}
-
-function areEqual(copy: Uint8Array, kept: Uint8Array | undefined): boolean {
-  if (copy.length !== kept?.length) return false;
-  const words = copy.byteOffset % 4 === 0 ? copy.length >> 2 : 0;
-  const [left, right] = [copy, kept].map(({ buffer, byteOffset }) => new Uint32Array(buffer, byteOffset - (byteOffset % 4), words));
-  for (let at = 0; at < words; at++) if (left![at] !== right![at]) return false;
-  for (let at = words * 4; at < copy.length; at++) if (copy[at] !== kept[at]) return false;
-  return true;
 }

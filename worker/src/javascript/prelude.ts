@@ -8,7 +8,7 @@
  */
 import { consoleFor } from "./console";
 import { installGlobals } from "./globals";
-import { Store, type Copies } from "./store";
+import { Store } from "./store";
 import { Studio } from "./studio";
 import { toJson } from "./values";
 
@@ -17,7 +17,6 @@ type HostEmit = (text: string, store?: string) => void;
 
 interface Host {
   emit: HostEmit;
-  copies: Copies;
   limits: string;
 }
 
@@ -28,7 +27,7 @@ const { apply } = Reflect;
 const promiseThen = Promise.prototype.then;
 const promiseResolve = Promise.resolve.bind(Promise);
 
-const { emit: emitText, copies, limits } = globalThis.host!;
+const { emit: emitText, limits } = globalThis.host!;
 const { studio: methods, openRequests } = parse(limits);
 delete globalThis.host;
 
@@ -39,7 +38,12 @@ const wake = installGlobals((after) => emit({ op: "wake", after }));
 globalThis.console = consoleFor(notice);
 
 let agent: Record<string, unknown> = {};
-const store = new Store(copies);
+const store = new Store();
+Object.assign(JSON, {
+  stringify(value: unknown, replacer?: unknown, space?: unknown) {
+    return stringify(typeof replacer === "function" ? value : store.behind(value), replacer as [], space as string);
+  },
+});
 
 /** `text`: the arguments and the context. Answers the value of a call that ends at once, see Machine. */
 function begin(name: string, text: string, storeText: string | undefined): string | null | undefined {
@@ -95,7 +99,7 @@ function finishLater(returned: unknown): void {
 function resultText(returned: unknown): string | null {
   if (returned === undefined || returned === null) return null;
   if (typeof returned === "string") return returned.toWellFormed();
-  return toJson(returned, "result") ?? null;
+  return toJson(store.behind(returned), "result") ?? null;
 }
 
 function fail(error: unknown): undefined {

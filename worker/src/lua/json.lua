@@ -15,6 +15,9 @@ local MAX_DEPTH = 1000
 local arrays = setmetatable({}, { __mode = "k" }) -- tables that went in as arrays
 local array_keys = setmetatable({}, { __mode = "k" }) -- table -> set of keys that held arrays
 
+local fields = setmetatable({}, { __mode = "k" }) -- table -> the one that holds its fields, if another does
+local unread = setmetatable({}, { __mode = "k" }) -- table -> the text that its fields are still in
+
 local REPLACEMENT = "\xEF\xBF\xBD" -- U+FFFD
 
 -- Decoding -----------------------------------------------------------------------------------
@@ -109,9 +112,18 @@ local function decode(text)
   return (read(text, skip(text, 1)))
 end
 
--- The same for an object, filling a table that is there already.
-local function decode_into(object, text)
-  read_object(text, skip(text, 1), object)
+-- Makes a proxy of an object whose text is read later, see `open`.
+local function defer(proxy, text)
+  fields[proxy], unread[proxy] = {}, text
+end
+
+-- Reads the text of a proxy; false when there is none, or no more.
+local function open(proxy)
+  local text = unread[proxy]
+  if text == nil then return false end
+  unread[proxy] = nil
+  read_object(text, skip(text, 1), fields[proxy])
+  return true
 end
 
 -- Encoding -----------------------------------------------------------------------------------
@@ -212,6 +224,10 @@ function encode_into(value, out, path, above, held_array)
   elseif kind == "boolean" then
     out[#out + 1] = value and "true" or "false"
   elseif kind == "table" then
+    if fields[value] then
+      open(value)
+      value = fields[value]
+    end
     if above[value] then refuse(path, "contains itself") end
     if #path > MAX_DEPTH then refuse({ path[1] }, "is nested deeper than " .. MAX_DEPTH) end
     above[value] = true
@@ -233,30 +249,37 @@ local function encode(value, name)
   return encode_into(value, out, { name }, {}) and concat(out) or nil
 end
 
--- Comparing ----------------------------------------------------------------------------------
+-- Replacing ----------------------------------------------------------------------------------
 
-local function copy(value)
-  if type(value) ~= "table" then return value end
-  local twin = {}
-  for key, item in next, value do twin[key] = copy(item) end
-  return twin
+-- Puts in the place of a value what would come back of its JSON text.
+local function renew(object, key)
+  local out, held_arrays = {}, array_keys[object]
+  if not encode_into(object[key], out, { "store" }, {}, held_arrays and held_arrays[key]) then
+    object[key] = nil
+    return
+  end
+  local text = concat(out)
+  if byte(text) == 91 then
+    array_keys[object] = held_arrays or {}
+    array_keys[object][key] = true
+  end
+  object[key] = decode(text)
 end
 
--- True when a value is still what `copy` once made of it.
-local function same(value, twin)
-  if type(value) ~= "table" or type(twin) ~= "table" then
-    return value == twin and math_type(value) == math_type(twin)
-  end
-  local count = 0
-  for key, item in next, value do
-    local other = twin[key]
-    if item ~= other or math_type(item) ~= math_type(other) then
-      if type(item) ~= "table" or type(other) ~= "table" or not same(item, other) then return false end
-    end
-    count = count + 1
-  end
-  for _ in next, twin do count = count - 1 end
-  return count == 0
+-- From now on the fields of `object` are those of `other`, which is a list if it was one.
+local function stand_in(object, other)
+  fields[object], fields[other] = other, nil
+  arrays[other], array_keys[other] = arrays[object], array_keys[object]
 end
 
-return { decode = decode, decode_into = decode_into, encode = encode, quote = quote, well_formed = well_formed, copy = copy, same = same }
+return {
+  decode = decode,
+  defer = defer,
+  encode = encode,
+  fields = fields,
+  open = open,
+  quote = quote,
+  renew = renew,
+  stand_in = stand_in,
+  well_formed = well_formed,
+}

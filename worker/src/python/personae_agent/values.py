@@ -7,7 +7,6 @@ that is no JSON, is cleaned first.
 from __future__ import annotations
 
 import json
-import marshal
 import re
 import sys
 from datetime import UTC, date, datetime
@@ -18,6 +17,7 @@ MAX_DEPTH = 1000
 _CONTAINERS = (dict, list, tuple)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DROPPED = object()
+_MANY = 100_000
 
 
 class Refused(Exception):
@@ -26,16 +26,16 @@ class Refused(Exception):
 
 def to_json(value: object, name: str) -> str | None:
     """JSON text of ``value``; None where JSON has no word for it. ``name`` is for errors."""
+    if _is_too_deep(value):
+        # The encoder would end the whole interpreter; cleaning says where it is too deep.
+        _cleaned(value, name)
     try:
-        # The encoder ends the whole interpreter on what is too deep for its stack; this does not.
-        marshal.dumps(value)
         text = _encode(value)
     except (TypeError, ValueError):
         value = _cleaned(value, name)
         if value is _DROPPED:
             return None
         text = _encode(value)
-    _check_depth(value, name)
     return well_formed(text)
 
 
@@ -47,19 +47,21 @@ def well_formed(text: str) -> str:
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def _check_depth(value: object, name: str) -> None:
-    # The encoder has seen that there is no cycle, so this ends.
-    level, depth = [value] if isinstance(value, _CONTAINERS) else [], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise Refused(f"{name} is nested deeper than {MAX_DEPTH}")
+def _is_too_deep(value: object) -> bool:
+    """Whether containers are nested deeper than they may be, or contain themselves."""
+    level = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(MAX_DEPTH):
         level = [
             item
             for container in level
             for item in (container.values() if isinstance(container, dict) else container)
             if isinstance(item, _CONTAINERS)
         ]
+        if not level:
+            return False
+        if len(level) > _MANY:  # what contains itself twice would double with every level
+            level = list({id(item): item for item in level}.values())
+    return True
 
 
 def _cleaned(value: object, name: str) -> object:
