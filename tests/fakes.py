@@ -216,6 +216,8 @@ class FakeSandbox:
     player's bridge. The same agent always has the same functions, whichever worker runs it.
     """
 
+    most_python_workers = 4
+
     def __init__(self, agents: Mapping[str, Mapping[str, Callable[..., Any]]]) -> None:
         self.agents = agents
         self.open_workers = 0

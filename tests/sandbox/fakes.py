@@ -1,4 +1,4 @@
-"""A worker, a clock and a bridge that the tests play by hand."""
+"""A worker and a bridge that the tests play by hand."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class FakeWorker:
 class FakeSandbox:
     """Starts FakeWorkers that load anything; ``behave`` answers calls and replies."""
 
+    most_python_workers = 4
+
     def __init__(self, behave: Answer) -> None:
         self.behave = behave
         self.workers: list[FakeWorker] = []
@@ -55,36 +57,6 @@ class FakeSandbox:
             worker.say("loaded", functions=["onLoad", "onToolCall"], handlers=[])
         else:
             self.behave(worker, message, store)
-
-
-class FakeClock:
-    """Time that passes only when a test says so. ``sleep(0)`` yields once."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
-
-    def now(self) -> int:
-        return int(self.time)
-
-    def monotonic(self) -> float:
-        return self.time
-
-    async def sleep(self, milliseconds: float) -> None:
-        if milliseconds <= 0:
-            await asyncio.sleep(0)
-            return
-        woken = asyncio.get_running_loop().create_future()
-        self._sleepers.append((self.time + milliseconds, woken))
-        await woken
-
-    async def pass_time(self, milliseconds: float) -> None:
-        await settle()
-        self.time += milliseconds
-        for due, woken in self._sleepers:
-            if due <= self.time and not woken.done():
-                woken.set_result(None)
-        await settle()
 
 
 class FakeBridge:
@@ -108,12 +80,6 @@ class FakeBridge:
 
     def notice(self, program: AgentProgram, kind: str, text: str) -> None:
         self.notices.append((program.agent_id, kind, text))
-
-
-async def settle() -> None:
-    """Lets everything that can run now run."""
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 def program(agent_id: str = "t.agent", apis: tuple[str, ...] = (), **fields: Any) -> AgentProgram:

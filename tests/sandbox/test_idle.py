@@ -6,10 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from personae.player.idle import MOST_PYTHON_WORKERS
 from personae.player.process import AgentProcess, StoreText
 
-from tests.sandbox.fakes import FakeBridge, FakeClock, FakeSandbox, FakeWorker, program, settle
+from tests.fakes import FakeClock, breathe
+from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
+
+MOST = FakeSandbox.most_python_workers
 
 
 class Rig:
@@ -23,7 +25,7 @@ class Rig:
                 FakeClock(),
                 FakeBridge(),
             )
-            for number in range(MOST_PYTHON_WORKERS + 1)
+            for number in range(MOST + 1)
         ]
 
     def answer(self, worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
@@ -40,9 +42,9 @@ class Rig:
 
 async def test_the_least_recently_used_worker_is_given_back() -> None:
     rig = Rig()
-    for number in (*range(MOST_PYTHON_WORKERS), 0):
+    for number in (*range(MOST), 0):
         await rig.call(number)
-    await rig.call(MOST_PYTHON_WORKERS)
+    await rig.call(MOST)
     assert rig.states() == ["idle", "closed", "idle", "idle", "idle"]
     assert (await rig.call(1)).value == "x"
     assert rig.states() == ["idle", "idle", "closed", "idle", "idle"]
@@ -50,13 +52,13 @@ async def test_the_least_recently_used_worker_is_given_back() -> None:
 
 async def test_a_worker_in_a_call_is_never_given_back() -> None:
     rig = Rig()
-    for number in range(MOST_PYTHON_WORKERS):
+    for number in range(MOST):
         await rig.call(number)
     rig.silent = True
     waiting = [rig.call(0), rig.call(1)]
-    await settle()
+    await breathe()
     rig.silent = False
-    await rig.call(MOST_PYTHON_WORKERS)
+    await rig.call(MOST)
     assert rig.states() == ["calling", "calling", "closed", "idle", "idle"]
     for task in waiting:
         task.cancel()
@@ -64,6 +66,6 @@ async def test_a_worker_in_a_call_is_never_given_back() -> None:
 
 async def test_light_runtimes_stay() -> None:
     rig = Rig("lua")
-    for number in range(MOST_PYTHON_WORKERS + 1):
+    for number in range(MOST + 1):
         await rig.call(number)
-    assert rig.states() == ["idle"] * (MOST_PYTHON_WORKERS + 1)
+    assert rig.states() == ["idle"] * (MOST + 1)

@@ -11,7 +11,8 @@ from personae.errors import AgentError
 from personae.player.channel import limit
 from personae.player.process import AgentProcess, StoreText
 
-from tests.sandbox.fakes import FakeBridge, FakeClock, FakeSandbox, FakeWorker, program, settle
+from tests.fakes import FakeClock, breathe
+from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
 
 EMPTY = StoreText(0, "{}")
 
@@ -117,9 +118,9 @@ async def test_a_call_past_its_deadline_ends_the_worker(
 
     rig = Rig(silent, apis=apis)
     waiting = rig.call("onToolCall", **extra)
-    await rig.clock.pass_time(deadline - 1)
+    await rig.clock.advance(deadline - 1)
     assert not waiting.done()
-    await rig.clock.pass_time(1)
+    await rig.clock.advance(1)
     with pytest.raises(AgentError, match=r"onToolCall") as caught:
         await waiting
     assert caught.value.code == "agent_deadline"
@@ -130,7 +131,7 @@ async def test_a_call_past_its_deadline_ends_the_worker(
 async def test_the_user_stopping_a_call_ends_the_worker() -> None:
     rig = Rig(lambda worker, message, store: None)
     waiting = rig.call()
-    await settle()
+    await breathe()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -141,7 +142,7 @@ async def test_loading_has_its_own_deadline() -> None:
     rig = Rig()
     rig.sandbox._answer = lambda worker, message, store: None  # type: ignore[method-assign]
     waiting = rig.call()
-    await rig.clock.pass_time(10_000)
+    await rig.clock.advance(10_000)
     with pytest.raises(AgentError, match="its module"):
         await waiting
     assert rig.worker.ended
@@ -208,7 +209,7 @@ async def test_an_answer_that_comes_after_the_call_is_not_sent() -> None:
 
     rig = Rig(leave, apis=("studio.history",))
     await rig.call()
-    await settle()
+    await breathe()
     assert [message["type"] for message in rig.worker.got] == ["load", "call"]
 
 
@@ -272,7 +273,7 @@ async def test_a_flood_of_requests_ends_the_worker() -> None:
 
     rig = Rig(behave, apis=("studio.history",))
     assert "flood of requests" in (await rig.failure()).message
-    await settle()
+    await breathe()
 
 
 async def test_a_result_that_nobody_waits_for_ends_the_worker() -> None:
@@ -314,7 +315,7 @@ async def test_failures_have_codes(kind: str, code: str, ended: bool) -> None:
 async def test_closing_fails_what_waits_and_what_comes() -> None:
     rig = Rig(lambda worker, message, store: None)
     waiting = rig.call()
-    await settle()
+    await breathe()
     rig.process.close()
     with pytest.raises(AgentError) as caught:
         await waiting

@@ -116,6 +116,9 @@ Receive = Callable[[str, str | None], None]
 class Sandbox(Protocol):
     """Starts isolated workers."""
 
+    most_python_workers: int
+    """How many Python workers may stay when they are idle: each takes 50 to 100 MB."""
+
     async def open(self, language: Language, receive: Receive) -> Wire:
         """Boots a worker for ``language``; returns when it takes messages.
 

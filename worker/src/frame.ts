@@ -40,7 +40,7 @@ async function prepare(page: MessagePort, language: string, bytes: Record<string
   const files: RuntimeFiles = {};
   for (const [name, data] of Object.entries(bytes)) {
     if (name === "worker.js") continue;
-    files[name] = name.endsWith(".wasm") ? await WebAssembly.compile(data) : data;
+    files[name] = name.endsWith(".wasm") ? await WebAssembly.compile(data) : new Blob([data]);
   }
   const script = URL.createObjectURL(new Blob([bytes["worker.js"]!], { type: "text/javascript" }));
   runtimes.set(language, { script, files });

@@ -38,8 +38,8 @@ export interface Machine {
 
 export type Boot = (emit: Emit) => Promise<Machine>;
 
-/** File name -> compiled WebAssembly, or bytes. */
-export type RuntimeFiles = Record<string, WebAssembly.Module | ArrayBuffer>;
+/** File name -> compiled WebAssembly, bytes, or for an archive a handle that workers share. */
+export type RuntimeFiles = Record<string, WebAssembly.Module | ArrayBuffer | Blob>;
 
 export class Session {
   private readonly channel: Channel;

@@ -15,3 +15,8 @@ declare module "pyodide/pyodide.asm.mjs" {
   const create: NonNullable<PyodideConfig["createPyodideModule"]>;
   export default create;
 }
+
+/** Of workers only, whose library TypeScript cannot load beside the page's. */
+declare class FileReaderSync {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}

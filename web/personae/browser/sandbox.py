@@ -42,9 +42,10 @@ class Assets(Protocol):
 
 
 class FrameSandbox:
-    """Starts workers in the frame that ``assets.sandbox`` holds."""
+    """Starts workers in the frame that ``assets.sandbox`` holds. See ports.Sandbox."""
 
     def __init__(self, assets: Assets, progress: Progress = _ignore) -> None:
+        self.most_python_workers = python_workers(_device_memory())
         self._assets = assets
         self._progress = progress
         self._opening: asyncio.Task[None] | None = None
@@ -200,6 +201,19 @@ class FrameWire:
 
     def _on_message(self, text: Any, store: Any = None) -> None:
         self._receive(_decoded(text), None if store is None else _decoded(store))
+
+
+def python_workers(memory: float | None) -> int:
+    """How many idle ones fit in that many GiB; None: the browser does not tell."""
+    if memory is None:
+        return 4
+    return 2 if memory < 4 else 4 if memory < 8 else 8
+
+
+def _device_memory() -> float | None:
+    """As browsers round it: at most 8, and only some tell."""
+    memory = getattr(js.navigator, "deviceMemory", None)
+    return None if memory is None else float(memory)
 
 
 def _decoded(data: Any) -> str:

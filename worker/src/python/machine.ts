@@ -18,6 +18,7 @@ import sources from "./personae_agent?folder";
 
 const BASE = "https://runtime.invalid/";
 const PACKAGE = "/lib/personae_agent";
+const LIBRARY = "/lib/python314.zip";
 const STORE = "/home/pyodide/store.json";
 const OUTLET = "/dev/outlet";
 
@@ -31,7 +32,8 @@ type Begin = (name: string, text: string, store?: string) => string | undefined;
 export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): Promise<PyodideInterface> {
   limitMemory(PYTHON_MEMORY);
   const snapshot = files["snapshot"] as ArrayBuffer | undefined;
-  const pyodide = await withFiles(files, () =>
+  const library = snapshot ? null : (files["python_stdlib.zip"] as Blob);
+  const pyodide = await withFiles(files, library, () =>
     loadPyodide({
       indexURL: BASE,
       lockFileContents: { info: info as LockfileInfo, packages: {} },
@@ -42,15 +44,30 @@ export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): P
       ...(snapshot && { _loadSnapshot: snapshot }),
     }),
   );
-  if (!snapshot) importPackage(pyodide);
+  if (snapshot) offerLibrary(pyodide, files["python_stdlib.zip"] as Blob);
+  else importPackage(pyodide);
   return pyodide;
 }
 
+/** The library's archive, read when Python first looks into it: what a start needs is in memory. */
+function offerLibrary(pyodide: PyodideInterface, archive: Blob): void {
+  const node = pyodide.FS.lookupPath(LIBRARY, {}).node as { usedBytes?: number };
+  node.usedBytes = archive.size;
+  Object.defineProperty(node, "contents", {
+    configurable: true,
+    get() {
+      const value = new Uint8Array(new FileReaderSync().readAsArrayBuffer(archive));
+      Object.defineProperty(node, "contents", { value, writable: true });
+      return value;
+    },
+  });
+}
+
 /** Pyodide wants to fetch and compile; it gets the bytes, and what the frame has compiled. */
-async function withFiles<T>(files: RuntimeFiles, run: () => Promise<T>): Promise<T> {
+async function withFiles<T>(files: RuntimeFiles, library: Blob | null, run: () => Promise<T>): Promise<T> {
   const { fetch } = self;
   const { instantiateStreaming } = WebAssembly;
-  self.fetch = async (url) => new Response(String(url).endsWith(".zip") ? (files["python_stdlib.zip"] as ArrayBuffer) : null);
+  self.fetch = async (url) => new Response(String(url).endsWith(".zip") ? library : null);
   WebAssembly.instantiateStreaming = async (_source, imports) => {
     const module = files["pyodide.asm.wasm"] as WebAssembly.Module;
     return { module, instance: await WebAssembly.instantiate(module, imports) };

@@ -20,7 +20,7 @@ function makeSnapshot(files: RuntimeFiles): void {
   };
   const take = (pyodide: Awaited<typeof booting>) => pyodide.makeMemorySnapshot();
   booting.then(take).then(
-    (snapshot) => self.postMessage(snapshot),
+    (snapshot) => self.postMessage(snapshot, { transfer: [snapshot.buffer] }),
     () => self.postMessage(null), // the others start without one
   );
 }
