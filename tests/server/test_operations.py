@@ -61,13 +61,11 @@ async def test_a_stop_lets_streams_finish(static: Path) -> None:
 
 
 async def test_a_stop_ends_endless_streams_with_the_reason(static: Path) -> None:
-    start = time.monotonic()
     service = ModelService()
     text, code = await stopped_while_streaming(static, service, "0.3", go_on=False)
     assert '"code": "shutting_down"' in text and text.endswith("\n\n")
     assert code in (0, -signal.SIGTERM)
     assert service.cancelled.is_set()
-    assert time.monotonic() - start < 5
 
 
 async def test_a_stop_breaks_downloads_off(static: Path) -> None:

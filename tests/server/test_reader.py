@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import time
 import zlib
 from pathlib import Path
 
@@ -139,12 +138,10 @@ async def test_a_decompression_bomb_is_not_expanded(
     static: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = gzip.compress(b"a" * 200_000_000, 9)
-    start = time.monotonic()
     handler = answering(bomb, Content_Type="text/plain", Content_Encoding="gzip")
     body = (await read(static, handler)).json()
     assert body["text"] == "a" * 8000 and body["truncated"]
     assert len(extract.extract(bomb, True, "text/plain", None).text) == extract.MAX_TEXT
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(
