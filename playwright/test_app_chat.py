@@ -9,7 +9,7 @@ from app_page import READY, AppPage
 from playwright.sync_api import Locator, Page, expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import Pause, Stall, calls, chunk, error, says, stream
+from tests.provider.turns import DONE, Pause, Stall, calls, chunk, error, says, stream
 
 NAME = "Wren Tallow"
 
@@ -72,6 +72,46 @@ def test_finished_blocks_are_not_drawn_again(app: AppPage, provider: ModelProvid
     first.evaluate("node => node.marker = true")
     expect(app.messages().last).to_contain_text("Third.", timeout=READY)
     assert first.evaluate("node => node.marker") is True
+
+
+def test_what_streams_out_of_sight_is_shown_whole(app: AppPage, provider: ModelProvider) -> None:
+    page = app.page
+    text = "Said **one**.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n- y\n\n## End\nof it"
+    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
+    provider.script(says("Long. " * 4000))
+    app.say("First").answered("Long.")
+    provider.script(
+        stream(
+            chunk({"content": "A thought"}), chunk({"content": "</think>"}),
+            *(chunk({"content": piece}) for piece in pieces[:4]), Stall(),
+            *(chunk({"content": piece}) for piece in pieces[4:]), chunk({}, "stop"), DONE,
+        )
+    )  # fmt: skip
+    app.say("Second")
+    expect(app.messages().last).to_contain_text("Said one.", timeout=READY)
+    page.locator("#transcript").evaluate("scroller => { scroller.scrollTop = 0; }")
+    expect(app.messages()).to_have_count(1)  # the one that streams is not in the page now
+    provider.release()
+    expect(app.by("send")).to_be_visible(timeout=READY)
+    page.locator("#jump").click()
+    expect(app.messages()).to_have_count(2)
+    answer = app.messages().last
+    expect(answer.locator(".prose h2")).to_have_text("End")
+    whole = page.evaluate(
+        """async (text) => {
+            const render = await globalThis["personae.host"].load("render");
+            const element = document.createElement("div");
+            render.render(element, text);
+            return element.innerHTML;
+        }""",
+        text,
+    )
+    assert answer.locator(".prose").evaluate("body => body.innerHTML") == whole
+    expect(answer.locator("[data-part=reasoning-text]")).to_have_text("A thought")
+    provider.script(says("Something else"))
+    answer.get_by_label("Regenerate").click()
+    app.answered("Something else")
+    expect(answer.locator(".prose")).to_have_text("Something else")
 
 
 def test_code_longer_than_a_part_is_coloured_as_a_whole(

@@ -6,8 +6,8 @@ const HOST_PATHS = new Set(["config.json", "characters/"]);
 const { scope } = self.registration;
 
 self.addEventListener("install", (event) => {
-  // Requests to models are none of its business: where the browser knows routes, their bodies are
-  // not passed through here, which the page would do in small pieces.
+  // Requests to models are none of its business; where the browser knows routes, it does not even
+  // ask.
   event.addRoutes?.({ condition: { requestMethod: "POST" }, source: "network" });
   event.waitUntil(keepAll());
 });

@@ -23,6 +23,8 @@ TURNS = 2_000
 WARMUP, MEASURED = 3, 10
 """Turns of a case; those of the warm-up compile what the others use."""
 LONG, NAME = "Two thousand turns", "Wren Tallow"
+AT_END = """last => [...document.querySelectorAll("#feed > [data-entry-id]")]
+    .some((row) => row.dataset.entryId >= last)"""
 
 # Notes when requests are made and answered, and when the agent is called and answers.
 WATCH = """(() => {
@@ -141,7 +143,7 @@ def turns(context: BrowserContext, url: str, provider: ModelProvider, *, late: b
         use(page, provider)
         if late:
             page.locator('[data-action="open-conversation"]').filter(has_text=LONG).first.click()
-            page.get_by_text(f"Answer {TURNS}:").wait_for(timeout=60_000)
+            page.wait_for_function(AT_END, arg=f"e{4 * TURNS:010d}", timeout=60_000)
         else:
             page.get_by_test_id("new-conversation").first.click()
         session = page.context.new_cdp_session(page)
@@ -167,6 +169,7 @@ def figures(
     provider.reset()
     answer = f"So it is, number {number}."
     provider.script(calls(("roll_dice", {"sides": 6})), says(answer))
+    page.wait_for_selector(READY, state="attached")
     before = busy(session)
     row: dict[str, float] = page.evaluate(TURN, [f"Roll for {number}", answer])
     page.wait_for_timeout(300)

@@ -4,13 +4,14 @@ import { assets, root, snapshotLength } from "./assets.js";
 import { openStorage } from "./storage.js";
 import { tryLock } from "./locks.js";
 import { hear } from "./ports.js";
+import { pieces } from "./pieces.js";
 
 /** Imports a built piece that most sessions do not need at once, e.g. "render". */
 function load(piece) {
   return import(assets[piece]);
 }
 
-export const host = { assets, root, snapshotLength, load, openStorage, tryLock, hear };
+export const host = { assets, root, snapshotLength, load, openStorage, tryLock, hear, pieces };
 
 /**
  * The interpreter module looks here: it is loaded by URL and cannot be handed arguments. A string,

@@ -10,9 +10,16 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import js
+import personae_host
 from pyodide.ffi import JsException
 
-from personae.browser.convert import bytes_from_js, error_message, error_name, options_to_js
+from personae.browser.convert import (
+    blob_to_js,
+    bytes_from_js,
+    error_message,
+    error_name,
+    options_to_js,
+)
 from personae.errors import ModelError
 from personae.ports import HttpRequest
 
@@ -25,7 +32,7 @@ class FetchTransport:
         options = {
             "method": request.method,
             "headers": dict(request.headers),
-            "body": request.body.encode() if request.body is not None else None,
+            "body": None if request.body is None else blob_to_js(request.body),
             "credentials": "omit",
             "referrerPolicy": "no-referrer",
             "cache": "no-store",
@@ -54,15 +61,15 @@ class FetchResponse:
         self.headers: Mapping[str, str] = {
             str(pair[0]).lower(): str(pair[1]) for pair in response.headers
         }
-        self._reader = response.body.getReader() if response.body else None
+        self._next = personae_host.pieces(response.body) if response.body else None
         self._abort = abort
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        if self._reader is None:
+        if self._next is None:
             return
         while True:
             try:
-                step = await self._reader.read()
+                piece = await self._next()
             except JsException as error:
                 if error_name(error) == "AbortError":
                     return
@@ -73,9 +80,9 @@ class FetchResponse:
                     url=self.url,
                     status=self.status,
                 ) from error
-            if step.done:
+            if piece is None:
                 return
-            yield bytes_from_js(step.value)
+            yield bytes_from_js(piece)
 
     async def close(self) -> None:
         self._abort.abort()

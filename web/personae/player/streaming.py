@@ -45,6 +45,23 @@ class Later:
         await self._action()
 
 
+class Growing:
+    """A text that grows by pieces; reading it joins those that are new."""
+
+    def __init__(self) -> None:
+        self._whole = ""
+        self._new: list[str] = []
+
+    def add(self, piece: str) -> None:
+        self._new.append(piece)
+
+    @property
+    def text(self) -> str:
+        self._whole += "".join(self._new)
+        self._new.clear()
+        return self._whole
+
+
 class PartialReply:
     """The entry appears with its first piece; ``finish`` or ``interrupt`` ends it."""
 
@@ -53,23 +70,23 @@ class PartialReply:
         self._events = events
         self._model = model
         self._entry: Entry | None = None
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
+        self._said, self._thought = Growing(), Growing()
         self._show = Later(clock, SHOW_AFTER, self._show_now)
         self._save = Later(clock, SAVE_AFTER, self._save_now)
 
     def text(self, piece: str) -> None:
-        self._text.append(piece)
+        self._said.add(piece)
         self._grew()
         self._events.emit("token", piece)
 
     def reasoning(self, piece: str) -> None:
-        self._reasoning.append(piece)
+        self._thought.add(piece)
         self._grew()
 
     def text_was_reasoning(self) -> None:
         """Moves all text so far to the reasoning."""
-        self._reasoning, self._text = [*self._reasoning, *self._text], []
+        self._thought.add(self._said.text)
+        self._said = Growing()
         self._grew()
 
     async def finish(self, content: str, **fields: Any) -> Entry:
@@ -104,22 +121,21 @@ class PartialReply:
     def _grew(self) -> None:
         if self._entry is None:
             self._entry = self._journal.append(
-                "assistant", "".join(self._text), stored_as={"stopped": True}, model=self._model
+                "assistant", self._said.text, stored_as={"stopped": True}, model=self._model
             )
         self._show.poke()
         self._save.poke()
 
     def _current(self) -> Entry:
         assert self._entry is not None
-        return self._entry.with_(
-            content="".join(self._text), reasoning="".join(self._reasoning) or None
-        )
+        return self._entry.with_(content=self._said.text, reasoning=self._thought.text or None)
 
     async def _show_now(self) -> None:
         self._journal.show(self._current())
 
     async def _save_now(self) -> None:
-        self._journal.update(self._current(), stored=self._current().with_(stopped=True))
+        current = self._current()
+        self._journal.update(current, stored=current.with_(stopped=True))
         await self._journal.save()
 
     def _cancel(self) -> None:
