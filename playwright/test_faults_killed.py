@@ -5,13 +5,16 @@ One browser context lives through all of it: what a kill leaves behind is the ne
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from app_page import READY, AppPage
-from faults.world import NAME, crash, inject, moody, stored
-from playwright.sync_api import Browser, BrowserContext, expect
+from faults.world import HERE, NAME, crash, eventually, inject, moody, skip, stored
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import Pause, Stall, calls, chunk, reply_json, says, stream
@@ -229,3 +232,43 @@ def test_killed_in_a_fork(tab: Tab, provider: ModelProvider) -> None:
     assert '"deleted":[[1]]' in told(app, fork["id"])
     kept = [value for key, value in stored(app.page)["entries"].items() if key[0] == source["id"]]
     assert results(kept) == ["did 1"]
+
+
+def files(page: Page) -> list[list[str]]:
+    """The keys of the stored package files."""
+    keys: list[list[str]] = page.evaluate("faults.keys('files')")
+    return keys
+
+
+def test_killed_while_a_large_package_is_saved(
+    browser: Browser, player_url: str, provider: ModelProvider, tmp_path: Path
+) -> None:
+    """Its files are written a megabyte at a time, the record that names them last."""
+    context = browser.new_context()
+    inject(context)
+    context.add_init_script(path=HERE / "clock.js")
+    small = moody(tmp_path, name="Small")
+    app = AppPage(context.new_page(), player_url).open().open_file(small).talks_to("Small")
+    other = context.new_page()
+    other.goto(f"{player_url}/pyscript.json")
+    before = files(other)
+
+    large = moody(tmp_path, name="Large")
+    with zipfile.ZipFile(large, "a") as archive:
+        for number in range(40):
+            archive.writestr(f"assets/{number}.bin", Random(number).randbytes(2**20))
+    app.page.locator("[data-action=show-start]").first.click()
+    app.open_file(large)
+    eventually(other, lambda: len(files(other)) > len(before))
+    other.evaluate("faults.occupy('files')")
+    crash(app.page)
+    other.evaluate("faults.release()")
+    assert len(files(other)) > len(before), "some of its files are there"
+    assert len(stored(other)["packages"]) == 1, "and no record of it"
+
+    app = AppPage(context.new_page(), player_url).open()
+    skip(app, 3_000)
+    eventually(other, lambda: files(other) == before)
+    app.by("library-item").first.click()
+    app.talks_to("Small")
+    context.close()

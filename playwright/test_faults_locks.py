@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from app_page import READY, AppPage
 from faults.talk import said, say, start, texts
-from faults.world import HERE, NAME, crash, moody, skip
+from faults.world import HERE, NAME, crash, eventually, moody, no_banner, skip
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.provider.server import ModelProvider
@@ -30,6 +30,7 @@ def first(
     app = start(context, lan_url, moody(tmp_path), provider)
     assert app.page.evaluate("[isSecureContext, typeof navigator.locks]") == [False, "undefined"]
     say(app, provider, "One", "First.")
+    no_banner(app)
     return app
 
 
@@ -132,7 +133,5 @@ def test_leaving_gives_the_conversation_back_and_leaves_nothing_behind(
     second.page.goto("about:blank")
     page = context.new_page()
     page.goto(f"{first.url}/pyscript.json")
-    page.wait_for_function(
-        """async () => (await indexedDB.databases()).every(
-            ({name}) => !name.startsWith("personae-lock/"))"""
-    )
+    databases = "async () => (await indexedDB.databases()).map(({name}) => name)"
+    eventually(page, lambda: page.evaluate(databases) == ["personae"])

@@ -85,6 +85,12 @@ class FakeStorage:
         ]
         return found if limit is None else found[-limit:]
 
+    async def keys(self, table: Table) -> list[Key]:
+        await asyncio.sleep(0)
+        if self.read_fault is not None:
+            raise self.read_fault
+        return sorted(self.tables.get(table, {}))
+
     async def commit(self, writes: Sequence[Put | Delete]) -> None:
         await asyncio.sleep(0)
         self.on_commit(writes)

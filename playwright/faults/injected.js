@@ -94,10 +94,13 @@
         await settled(put.call(transaction.objectStore(table), bytes, key));
       }
     });
-  /** Keeps a transaction on all tables alive until `faults.release()`: others wait behind it. */
-  faults.occupy = async () => {
+  /** The keys of a table. */
+  faults.keys = (table) =>
+    raw("readonly", (transaction) => settled(transaction.objectStore(table).getAllKeys()));
+  /** Keeps a transaction on these tables alive until `faults.release()`: others wait behind it. */
+  faults.occupy = async (...some) => {
     const database = await settled(open.call(indexedDB, NAME));
-    const tables = [...database.objectStoreNames];
+    const tables = some.length ? some : [...database.objectStoreNames];
     const store = database.transaction(tables, "readwrite").objectStore(tables[0]);
     let held = true;
     const hold = () => {

@@ -62,6 +62,15 @@ def until(app: AppPage, happened: Callable[[], Any]) -> None:
     raise AssertionError("ten minutes have passed and it has not happened")
 
 
+def eventually(page: Page, happened: Callable[[], Any]) -> None:
+    """Waits for what the page itself does not show."""
+    for _ in range(READY // 20):
+        if happened():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("it has not happened")
+
+
 def stored(page: Page) -> dict[str, dict[tuple[Any, ...], Any]]:
     """table -> key -> value as it is in IndexedDB; JSON texts of conversations are parsed."""
     tables = page.evaluate("faults.dump()")

@@ -133,6 +133,14 @@ def test_refuses_a_header_outside_the_archive():
         data_span(data, entries_of(data)[0])
 
 
+def test_nothing_is_read_when_too_many_entries_are_announced():
+    data = with_zip64_end(GOOD, 1_000_000)
+    at = data.find(b"PK\x01\x02")
+    unreadable = data[:at] + b"????" + data[at + 4 :]
+    with pytest.raises(ZipFault, match="over 20,000 entries"):
+        entries_of(unreadable)
+
+
 def test_stops_at_the_limit_however_few_entries_are_announced():
     central = struct.pack(
         "<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 0, 0, 33, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0

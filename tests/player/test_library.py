@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
 
 import pytest
 from personae.errors import PackageError, StorageError, UsageError
+from personae.player.leases import FILES, POLL, TRIES
 from personae.player.library import BATCH, Library
 
-from tests.fakes import FakeClock, FakeStorage
+from tests.fakes import FakeClock, FakeLocks, FakeStorage
 
 AGENT = """/**
  * @agent a.dice
@@ -39,6 +41,11 @@ def zipped(contents, folder=""):
     return buffer.getvalue()
 
 
+def library_of(storage, locks=None):
+    """The library of another tab."""
+    return Library(storage, FakeClock(), (locks or FakeLocks()).lock)
+
+
 @pytest.fixture
 def storage():
     return FakeStorage()
@@ -46,7 +53,7 @@ def storage():
 
 @pytest.fixture
 def library(storage):
-    return Library(storage, FakeClock())
+    return library_of(storage)
 
 
 async def test_a_zip_is_kept_and_opens_as_the_same_package(library):
@@ -124,7 +131,7 @@ async def test_a_large_package_is_written_in_several_transactions_and_its_record
     tables = [{write.table for write in commit} for commit in storage.commits]
     assert tables[:-1] == [{"files"}] * (len(tables) - 1)
     assert "packages" in tables[-1]
-    opened = await Library(storage, FakeClock()).open(identity)
+    opened = await library_of(storage).open(identity)
     assert opened == await library.open(identity)
 
 
@@ -138,6 +145,42 @@ async def test_a_large_package_that_does_not_fit_leaves_nothing_behind(library, 
     assert storage.tables.get("files", {}) == {}
 
 
+async def test_what_a_killed_tab_left_is_removed_unless_another_one_saves(storage):
+    locks = FakeLocks()
+    library = library_of(storage, locks)
+    await library.save(files())
+    kept = dict(storage.tables["files"])
+    storage.tables["files"][("stray",)] = b"half of a package"
+    await locks.lock(FILES)
+    await library.tidy()
+    assert ("stray",) in storage.tables["files"]
+    locks.held.clear()
+    await library.tidy()
+    assert storage.tables["files"] == kept
+    assert locks.held == set()
+
+
+async def test_nothing_is_removed_while_a_record_is_damaged(library, storage):
+    identity = await library.save(files())
+    storage.tables["packages"][(identity,)] = "{broken"
+    kept = dict(storage.tables["files"])
+    await library.tidy()
+    assert storage.tables["files"] == kept
+
+
+async def test_a_package_waits_in_memory_while_another_tab_saves(storage):
+    locks, clock = FakeLocks(), FakeClock()
+    library = Library(storage, clock, locks.lock)
+    await locks.lock(FILES)
+    saving = asyncio.ensure_future(library.save(files()))
+    await clock.advance(POLL * TRIES)
+    identity = await saving
+    assert library.is_unstored(identity)
+    locks.held.clear()
+    await library.list()
+    assert not library.is_unstored(identity)
+
+
 async def test_unknown_and_incomplete_characters(library, storage):
     with pytest.raises(UsageError) as caught:
         await library.open("nobody")
@@ -145,7 +188,7 @@ async def test_unknown_and_incomplete_characters(library, storage):
     identity = await library.save(files())
     storage.tables["files"].popitem()
     with pytest.raises(StorageError) as missing:
-        await Library(storage, FakeClock()).open(identity)
+        await library_of(storage).open(identity)
     assert missing.value.code == "file_missing"
     await library.remove("nobody")
 

@@ -111,6 +111,13 @@ class Storage {
     });
   }
 
+  /** -> JSON text of an array of all keys, ascending. */
+  keys(table) {
+    return this.#asked([table], "readonly", async ({ store }) =>
+      JSON.stringify(await store.getAllKeys()),
+    );
+  }
+
   /** writes: [op, table, key text, value] each; op is "put", "delete" or "deletePrefix". */
   commit(writes) {
     const tables = [...new Set(writes.map(([, table]) => table))];

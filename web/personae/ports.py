@@ -57,6 +57,10 @@ class Storage(Protocol):
         """
         ...
 
+    async def keys(self, table: Table) -> list[Key]:
+        """The keys of all records of a table, ascending."""
+        ...
+
     async def commit(self, writes: Sequence[Put | Delete]) -> None:
         """All writes in one transaction; returns when it is complete (all or nothing)."""
         ...

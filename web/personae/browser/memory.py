@@ -30,6 +30,9 @@ class MemoryStorage:
             keys = keys[max(0, len(keys) - limit) :]
         return [Record(key, self._tables[table][key]) for key in keys]
 
+    async def keys(self, table: Table) -> list[Key]:
+        return sorted(self._tables.get(table, {}))
+
     async def commit(self, writes: Sequence[Put | Delete]) -> None:
         for write in writes:
             records = self._tables.setdefault(write.table, {})

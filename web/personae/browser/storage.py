@@ -75,6 +75,9 @@ class IndexedDBStorage:
             for key, value in zip(keys, values, strict=True)
         ]
 
+    async def keys(self, table: Table) -> list[Key]:
+        return [tuple(key) for key in json.loads(await _translated(self._storage.keys(table)))]
+
     async def commit(self, writes: Sequence[Put | Delete]) -> None:
         if writes:
             await _translated(self._storage.commit(to_js([_write_to_js(w) for w in writes])))

@@ -81,7 +81,7 @@ def read_directory(data: Archive) -> Steps[tuple[list[Entry], int]]:
     entries: list[Entry] = []
     offset = directory.start
     while offset < directory.end:
-        if len(entries) == MAX_ENTRIES:
+        if max(directory.count, len(entries) + 1) > MAX_ENTRIES:
             raise ZipFault(f"the archive has over {MAX_ENTRIES:,} entries")
         entry, offset = _central_entry(data, offset, directory.end)
         entries.append(entry)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.player.leases import Lease
+from personae.player.leases import Lock
 from personae.player.saver import Saver
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
 
@@ -27,8 +27,7 @@ class Environment:
     """``notify("storage", "")`` takes the storage banner away again."""
     fetch_package: Callable[[str, Progress], Awaitable[bytes | bytearray]]
     """The bytes of a package's URL. Raises PackageError."""
-    lock: Callable[[str], Awaitable[Lease | None]]
-    """Takes the named lock if it is free; None: another tab holds it."""
+    lock: Lock
     install: Callable[[str], Awaitable[None]] | None = None
     """Makes a library importable that only some packages need (``jsonschema``, ``ruamel``); None:
     they are there."""

@@ -20,6 +20,7 @@ from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
 from personae.package.steps import Install, Progress, Steps, run_async
+from personae.player.leases import FILES, Lock, files_alone
 from personae.player.loading import Contents, character_id
 from personae.player.records import dumps, loads
 from personae.ports import Clock, Delete, Put, Record, Storage
@@ -34,9 +35,12 @@ READS = 32
 
 
 class Library:
-    def __init__(self, storage: Storage, clock: Clock, install: Install | None = None) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, lock: Lock, install: Install | None = None
+    ) -> None:
         self._storage = storage
         self._clock = clock
+        self._lock = lock
         self._install = install
         """See ``Environment.install``."""
         self._unstored: dict[str, tuple[dict[str, Any], Mapping[str, bytes], Package]] = {}
@@ -121,16 +125,38 @@ class Library:
     async def remove(self, identity: str) -> None:
         """Forgets a character and its files; its conversations stay."""
         self._unstored.pop(identity, None)
-        record = await self._find(identity)
-        if record is not None:
-            writes = [
-                Delete("packages", (identity,)),
-                *await self._orphans(identity, record, set()),
-            ]
-            await self._storage.commit(writes)
+        async with files_alone(self._lock, self._clock):
+            record = await self._find(identity)
+            if record is not None:
+                writes = [
+                    Delete("packages", (identity,)),
+                    *await self._orphans(identity, record, set()),
+                ]
+                await self._storage.commit(writes)
+
+    async def tidy(self) -> None:
+        """Removes the files that a killed tab had written of a package it did not finish.
+
+        While another tab writes files there is nothing to say about them: a later start does it.
+        """
+        lease = await self._lock(FILES)
+        if lease is None:
+            return
+        try:
+            named = await self._known_hashes()
+            stray = [key for key in await self._storage.keys("files") if key[0] not in named]
+            if stray and not self.damaged:
+                await self._storage.commit([Delete("files", key) for key in stray])
+        finally:
+            lease.release()
 
     async def _store(self, identity: str) -> None:
         """Writes a package that is in memory. Raises StorageError; then nothing has changed."""
+        async with files_alone(self._lock, self._clock):
+            if identity in self._unstored:
+                await self._write(identity)
+
+    async def _write(self, identity: str) -> None:
         record, files, _ = self._unstored[identity]
         hashes = {item["path"]: item["hash"] for item in record["files"]}
         known = await self._known_hashes()

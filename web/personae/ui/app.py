@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import js
@@ -81,14 +82,17 @@ class App:
         self._register()
         self._listeners.on(js.window, "beforeunload", self._leaving)
         await self.opening.open_first()
-        self.page.tasks.start(self._watch_for_updates())
+        self.page.tasks.start(self._once_settled())
 
-    async def _watch_for_updates(self) -> None:
+    async def _once_settled(self) -> None:
+        """What may wait: looking for updates, and for what a killed tab has left."""
         from personae.ui.updates import Updates
 
         await self.environment.clock.sleep(SETTLED)
         self._updates = Updates(self.page.toasts, lambda: self.chat.answering)
         await self._updates.start()
+        with suppress(StorageError):
+            await self.opening.library.tidy()
 
     def report(self, error: BaseException) -> None:
         """Shows an error that nobody expected where it happened."""
@@ -222,7 +226,7 @@ class App:
                 page.dispatcher, page.tasks, environment.transport, self.host, self._change_settings
             )
             self._dialogs["storage"] = StoragePanel(
-                page.dispatcher, environment.storage, self.asker, page.toasts
+                page.dispatcher, environment, self.asker, page.toasts
             )
         dialog = self._dialogs["settings"]
         name, web = self.chat.name, self.chat.asks_for_web and environment.web_reader is not None

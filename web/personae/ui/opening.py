@@ -33,8 +33,9 @@ class Opening:
 
     def __init__(self, app: App) -> None:
         self._app = app
+        environment = app.environment
         self.library = Library(
-            app.environment.storage, app.environment.clock, app.environment.install
+            environment.storage, environment.clock, environment.lock, environment.install
         )
         self.start = StartScreen(app.host, app.environment.clock.now)
         self._listeners = Listeners()

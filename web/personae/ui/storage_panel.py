@@ -6,7 +6,8 @@ from typing import Any
 
 import js
 
-from personae.ports import Storage
+from personae.player.environment import Environment
+from personae.player.leases import files_alone
 from personae.ui import formats
 from personae.ui.ask import Asker
 from personae.ui.backup import restore_backup, write_backup
@@ -17,9 +18,9 @@ from personae.ui.notices import Toasts
 
 class StoragePanel:
     def __init__(
-        self, dispatcher: Dispatcher, storage: Storage, asker: Asker, toasts: Toasts
+        self, dispatcher: Dispatcher, environment: Environment, asker: Asker, toasts: Toasts
     ) -> None:
-        self._storage, self._asker, self._toasts = storage, asker, toasts
+        self._environment, self._asker, self._toasts = environment, asker, toasts
         self._box: Any = None
         dispatcher.on("action", "persist-storage", lambda *_: self._protect())
         dispatcher.on("action", "backup", lambda *_: self._backup())
@@ -28,9 +29,9 @@ class StoragePanel:
     async def draw(self, box: Any) -> None:
         """``box``: the settings dialog."""
         self._box = box
-        manager = js.navigator.storage
         if not js.Reflect.has(js.navigator, "storage"):
             return
+        manager = js.navigator.storage
         estimate, persisted = await manager.estimate(), await manager.persisted()
         used, quota = int(estimate.usage or 0), int(estimate.quota or 0)
         kept = (
@@ -58,7 +59,7 @@ class StoragePanel:
         )
 
     async def _backup(self) -> None:
-        data = await write_backup(self._storage)
+        data = await write_backup(self._environment.storage)
         day = js.Date.new().toISOString()[:10]
         save_file(f"Personae {day}.zip", data, "application/zip")
 
@@ -76,7 +77,8 @@ class StoragePanel:
             "Restore",
         )
         if sure:
-            await restore_backup(self._storage, data)
+            async with files_alone(self._environment.lock, self._environment.clock):
+                await restore_backup(self._environment.storage, data)
             js.location.reload()
 
 
