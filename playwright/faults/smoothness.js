@@ -1,6 +1,7 @@
 // How smooth the page is and how much memory it takes, the interpreter's included.
 (() => {
   const memories = new Set();
+  const counters = new Set();
   let longest = 0;
   let last = 0;
   let watching = false;
@@ -16,8 +17,10 @@
         for (const value of Object.values(group))
           if (value instanceof WebAssembly.Memory) memories.add(value);
       const made = await plain.apply(WebAssembly, args);
-      for (const value of Object.values((made.instance ?? made).exports ?? {}))
+      const exports = (made.instance ?? made).exports ?? {};
+      for (const value of Object.values(exports))
         if (value instanceof WebAssembly.Memory) memories.add(value);
+      if (exports.hiwire_num_refs) counters.add(exports.hiwire_num_refs);
       return made;
     };
   }
@@ -30,6 +33,8 @@
       },
       /** The longest time between two frames since `watch`, in milliseconds. */
       longest: () => longest,
+      /** How many JavaScript values Python holds. */
+      references: () => [...counters].reduce((sum, count) => sum + count(), 0),
       /** Bytes of linear memory. */
       memory: () => [...memories].reduce((sum, memory) => sum + memory.buffer.byteLength, 0),
     },
