@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { BLOCK, FRESH, MAGIC, STORED, WORDS, ZERO, sum } from "../web/snapshot.mjs";
+import { BLOCK, EMPTIED, FRESH, MAGIC, STORED, UNUSED, WORDS, sum } from "../web/snapshot.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [folder, core, target] = process.argv.slice(2);
@@ -42,7 +42,7 @@ function pack(snapshot) {
   for (let at = head; at < snapshot.length; at += BLOCK) {
     const block = snapshot.subarray(at, at + BLOCK);
     const before = fresh.subarray(at - head, at - head + BLOCK);
-    const kind = block.every((byte) => byte === 0) ? ZERO : equal(block, before) ? FRESH : STORED;
+    const kind = kindOf(block, before);
     if (kind === STORED) stored.push(block);
     if (kind === FRESH) total = sum(before, total);
     if (runs.length && runs.at(-1) >>> 28 === kind) runs[runs.length - 1]++;
@@ -50,6 +50,12 @@ function pack(snapshot) {
   }
   const words = new Uint32Array([MAGIC, snapshot.length, head, runs.length, total, ...runs]);
   return Buffer.concat([new Uint8Array(words.buffer), snapshot.subarray(0, head), ...stored]);
+}
+
+function kindOf(block, before) {
+  const isEmpty = (bytes) => bytes.every((byte) => byte === 0);
+  if (isEmpty(block)) return isEmpty(before) ? UNUSED : EMPTIED;
+  return equal(block, before) ? FRESH : STORED;
 }
 
 function equal(one, other) {

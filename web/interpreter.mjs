@@ -6,7 +6,7 @@
 // the same archives. Lives beside pyodide.mjs in the bundle.
 import createPyodideModule from "./pyodide.asm.mjs";
 import { loadPyodide as load, version } from "./pyodide.mjs";
-import { unpack } from "./snapshot.mjs";
+import { headerOf, keepFresh, putBack } from "./snapshot.mjs";
 
 export { version };
 
@@ -33,27 +33,37 @@ export async function loadPyodide(options) {
 async function restore(options) {
   let arriving = bytes(host.assets.snapshot);
   arriving.catch(() => {}); // awaited below, once the module is there
-  let memory = new Uint8Array(host.snapshotLength);
   const pyodide = await new Promise((resolve, reject) => {
-    const createModule = (settings) => {
+    const createModule = async (settings) => {
+      let fresh;
       settings.preRun.unshift((module) => {
         module.addRunDependency("snapshot");
         arriving
-          .then((file) => unpack(file, memory, module.HEAPU8))
+          .then((file) => (fresh = keepFresh(file, host.snapshotLength, module.HEAPU8)))
           .then(() => module.removeRunDependency("snapshot"), reject);
       });
-      return createPyodideModule(settings);
+      const module = await createPyodideModule(settings);
+      const file = await arriving;
+      const { restoreSnapshot } = module.API;
+      module.API.restoreSnapshot = () => {
+        const facts = restoreSnapshot(headerOf(file));
+        putBack(file, fresh, module.HEAPU8);
+        return facts;
+      };
+      return module;
     };
     const ours = {
       stdLibURL: "data:application/zip,",
       createPyodideModule: createModule,
-      _loadSnapshot: memory,
+      // Says how large the memory is to be; never written, so it takes none itself.
+      _loadSnapshot: new Uint8Array(host.snapshotLength),
     };
     load({ ...options, ...ours }).then(resolve, reject);
   });
   // Pyodide keeps its options and our functions in them: what they held is not needed any more.
-  arriving = memory = null;
+  arriving = null;
   delete pyodide._api.config._loadSnapshot;
+  delete pyodide._api.restoreSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
   pyodide.pyimport("personae.browser.wake").wake();
   return pyodide;

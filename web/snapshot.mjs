@@ -1,45 +1,82 @@
 // The memory of a started interpreter, in the compact form that bundle/snapshot.mjs writes.
 //
-// Blocks of BLOCK bytes are of three kinds: zero, as a freshly instantiated module has them, or
-// stored. File: words (magic, bytes of the whole when unpacked, bytes of Pyodide's header, number
-// of runs, sum of the fresh blocks), the runs (kind << 28 | number of blocks), Pyodide's header, the
-// stored blocks.
+// Blocks of BLOCK bytes are of four kinds: without data before and after, emptied since the module
+// was instantiated, as the module brings them, or stored. File: words (magic, bytes of the whole when
+// unpacked, bytes of Pyodide's header, number of runs, sum of the fresh blocks), the runs (kind << 28
+// | number of blocks), Pyodide's header, the stored blocks.
+//
+// The memory is put back in place and only where it differs: a page that is never written costs
+// nothing.
 
 export const BLOCK = 256;
-export const MAGIC = 0x534e5031;
+export const MAGIC = 0x534e5032;
 export const WORDS = 5;
-export const ZERO = 0;
+export const UNUSED = 0;
 export const FRESH = 1;
 export const STORED = 2;
+export const EMPTIED = 3;
+
+const words = (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
 /** Sum of 32-bit words, to tell whether a fresh module is the one the snapshot was made from. */
 export function sum(bytes, total) {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-  for (let at = 0; at < words.length; at++) total = (total + words[at]) >>> 0;
+  const all = words(bytes);
+  for (let at = 0; at < all.length; at++) total = (total + all[at]) >>> 0;
   return total;
 }
 
-/**
- * Writes the snapshot `file` into `memory`, whose length the build knows.
- * @param {Uint8Array} fresh the memory of the instantiated module
- */
-export function unpack(file, memory, fresh) {
-  const [magic, length, head, count, expected] = new Uint32Array(file.buffer, 0, WORDS);
-  if (magic !== MAGIC || length !== memory.length) throw new Error("not a snapshot");
-  let from = (WORDS + count) * 4;
-  memory.set(file.subarray(from, (from += head)));
-  let to = head;
-  let total = 0;
+/** The runs of a file, one after another: [kind, where in the interpreter's memory, bytes]. */
+function* runs(file) {
+  const [, , , count] = new Uint32Array(file.buffer, 0, WORDS);
+  let to = 0;
   for (const run of new Uint32Array(file.buffer, WORDS * 4, count)) {
     const size = (run & 0xfffffff) * BLOCK;
-    if (run >>> 28 === STORED) memory.set(file.subarray(from, (from += size)), to);
-    if (run >>> 28 === FRESH) {
-      const blocks = fresh.subarray(to - head, to - head + size);
-      memory.set(blocks, to);
-      total = sum(blocks, total);
-    }
+    yield [run >>> 28, to, size];
     to += size;
   }
-  if (total !== expected || to !== memory.length)
+}
+
+/** A copy of what the instantiated module brings and the snapshot does not store; throws if wrong. */
+export function keepFresh(file, length, heap) {
+  const [magic, whole, head, , expected] = new Uint32Array(file.buffer, 0, WORDS);
+  if (magic !== MAGIC || whole !== length) throw new Error("not a snapshot");
+  const kept = [];
+  let total = 0;
+  let end = 0;
+  for (const [kind, to, size] of runs(file)) {
+    if (kind === FRESH) kept.push(heap.slice(to, to + size));
+    if (kind === FRESH) total = sum(kept.at(-1), total);
+    end = to + size;
+  }
+  if (total !== expected || head + end !== length)
     throw new Error("the snapshot belongs to another interpreter");
+  return kept;
+}
+
+/** Pyodide's header: its own check and what it needs beside the memory. */
+export function headerOf(file) {
+  const [, , head, count] = new Uint32Array(file.buffer, 0, WORDS);
+  const from = (WORDS + count) * 4;
+  return file.slice(from, from + head);
+}
+
+/** Makes `heap` what it was when the snapshot was made; `fresh` is from keepFresh. */
+export function putBack(file, fresh, heap) {
+  const [, , head, count] = new Uint32Array(file.buffer, 0, WORDS);
+  let from = (WORDS + count) * 4 + head;
+  let next = 0;
+  for (const [kind, to, size] of runs(file)) {
+    if (kind === STORED) heap.set(file.subarray(from, (from += size)), to);
+    else if (kind === FRESH) correct(heap.subarray(to, to + size), words(fresh[next++]));
+    else correct(heap.subarray(to, to + size), null);
+  }
+}
+
+/** Writes the blocks that differ from `right`, or from zero. */
+function correct(bytes, right) {
+  const now = words(bytes);
+  for (let at = 0; at < now.length; at++) {
+    const value = right ? right[at] : 0;
+    if (now[at] !== value) now[at] = value;
+  }
 }

@@ -1,8 +1,8 @@
 """Memory of a page: the player with one agent beside bare Pyodide, and what a Python agent adds.
 
-The proportional share (PSS) of all renderer processes of a browser, the sandbox frame's too, less
-what they took before the page was opened. No debugger is attached, since one keeps the bodies of
-all responses, and no service worker runs, since one fills its cache for a while. Linux only.
+The proportional share (PSS) of the renderer processes that the page brings, the sandbox frame's
+too. No debugger is attached, since one keeps the bodies of all responses, and no service worker
+runs, since one fills its cache for a while. Linux only.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from troupe import troupe
 from bundle.paths import STATIC
 
 STEADY = 0.01
-PAUSE = 3.0
-"""Memory is what it stays at: within 1 % for two pauses of 3 s."""
+PAUSE = 5.0
+"""Memory is what it stays at: within 1 % for two pauses of 5 s."""
 LIMIT = 120.0
 FLAGS = ("--headless=new", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run")
 FLAGS += ("--disable-background-networking", "--disable-component-update")
+FLAGS += ("--disable-features=SpareRendererForSitePerProcess",)
 PORT_FILE = "DevToolsActivePort"
 
 
@@ -49,21 +50,21 @@ class Chromium:
     def titles(self) -> list[str]:
         return [str(target["title"]) for target in self._ask("list", "GET")]
 
-    def megabytes(self) -> float:
-        """The renderers' memory once it is steady."""
-        readings = [self._renderers()]
+    def renderers(self) -> set[int]:
+        return set(filter(is_renderer, descendants(self._process.pid)))
+
+    def megabytes(self, but: set[int]) -> float:
+        """The memory of the renderers, ``but`` for some, once it is steady."""
+        readings: list[float] = []
         while len(readings) < 3 or max(readings[-3:]) > (1 + STEADY) * min(readings[-3:]):
             time.sleep(PAUSE)
-            readings.append(self._renderers())
+            readings.append(sum(map(share, self.renderers() - but)))
         return readings[-1]
 
     def _ask(self, what: str, method: str) -> Any:
         url = f"http://127.0.0.1:{self._port}/json/{what}"
         with urllib.request.urlopen(urllib.request.Request(url, method=method)) as answer:
             return json.load(answer)
-
-    def _renderers(self) -> float:
-        return sum(share(process) for process in descendants(self._process.pid))
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -74,11 +75,16 @@ def descendants(process: int) -> Iterator[int]:
                 yield from descendants(child)
 
 
-def share(process: int) -> float:
-    """Megabytes of a renderer, shared ones divided among those who share them; 0 for others."""
+def is_renderer(process: int) -> bool:
     try:
-        if b"--type=renderer" not in Path(f"/proc/{process}/cmdline").read_bytes():
-            return 0.0
+        return b"--type=renderer" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False  # it has ended
+
+
+def share(process: int) -> float:
+    """Megabytes of a process, shared ones divided among those who share them."""
+    try:
         text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
     except OSError:
         return 0.0  # it has ended
@@ -110,10 +116,11 @@ def chromium() -> Iterator[Chromium]:
 def taken(url: str, title: str) -> float:
     """Megabytes of the page at ``url``, from when its title contains ``title``."""
     with chromium() as browser:
-        blank = browser.megabytes()
+        browser.megabytes(set())  # whatever the browser itself starts with has started then
+        others = browser.renderers()
         browser.open(url)
         waited(lambda: any(title in found for found in browser.titles()))
-        return browser.megabytes() - blank
+        return browser.megabytes(others)
 
 
 def cases(player: str, pages: str) -> dict[str, Case]:

@@ -19,7 +19,7 @@ from harness import BENCH, Case, Target, aligned, chromium, interleave, options,
 from peers import build as build_peers
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Route
 
-LIMIT = 60_000
+LIMIT = 120_000
 SLOW = {
     "offline": False,
     "latency": 40,
