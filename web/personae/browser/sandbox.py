@@ -126,14 +126,14 @@ class FrameSandbox:
     async def _prepare(self, language: Language) -> None:
         names = self._index["languages"][language]
         files = js.Object.new()
-        transfer = []
-        for done, (name, (piece, path)) in enumerate(names.items()):
-            self._progress(language, done, len(names))
-            buffer = await (await _fetch(getattr(self._assets, piece) + path)).arrayBuffer()
+        self._progress(language, 0, len(names))
+        buffers = await asyncio.gather(
+            *(_buffer(getattr(self._assets, piece) + path) for piece, path in names.values())
+        )
+        for name, buffer in zip(names, buffers, strict=True):
             js.Reflect.set(files, name, buffer)
-            transfer.append(buffer)
         prepared = self._expect(f"prepared {language}")
-        self._tell({"type": "runtime", "language": language, "files": files}, transfer)
+        self._tell({"type": "runtime", "language": language, "files": files}, buffers)
         await prepared
         self._progress(language, len(names), len(names))
 
@@ -222,6 +222,10 @@ def _decoded(data: Any) -> str:
         return str(data.to_bytes(), "utf-8")
     except UnicodeDecodeError:
         return ""
+
+
+async def _buffer(url: str) -> Any:
+    return await (await _fetch(url)).arrayBuffer()
 
 
 async def _fetch(url: str) -> Any:
