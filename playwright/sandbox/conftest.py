@@ -19,7 +19,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder the test server serves."""
     folder = tmp_path_factory.mktemp("site")
     serving.build(folder, serving.HERE / "driver.py")
-    serving.write_rogue(folder)
+    # What an escaped agent could do, in the place of a worker.
+    serving.write_frame(folder, serving.HERE / "hostile" / "rogue.js")
     return folder
 
 

@@ -7,26 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from types import SimpleNamespace
 from typing import Any
 
 import js
+from personae.browser.clock import BrowserClock
 from personae.browser.sandbox import FrameSandbox
 from personae.errors import AgentError, BridgeError
 from personae.package.model import AgentProgram, Command, Library, Manifest
 from personae.player.process import AgentProcess, StoreText
-
-
-class PageClock:
-    def now(self) -> int:
-        return int(time.time() * 1000)
-
-    def monotonic(self) -> float:
-        return time.perf_counter() * 1000
-
-    async def sleep(self, milliseconds: float) -> None:
-        await asyncio.sleep(milliseconds / 1000)
 
 
 class EchoBridge:
@@ -81,7 +70,7 @@ async def load(text: str) -> str:
     """Starts an agent; answers its exports and what was noticed, or the error."""
     spec = json.loads(text)
     sandbox = sandboxes[spec.get("sandbox", "assets/sandbox/")]
-    process = AgentProcess(_program(spec), sandbox, PageClock(), bridge)
+    process = AgentProcess(_program(spec), sandbox, BrowserClock(), bridge)
     processes[spec["id"]] = process
     stores[spec["id"]] = StoreText(0, json.dumps(spec.get("store", {})))
     try:

@@ -68,15 +68,15 @@ def build(folder: Path, driver: Path) -> None:
     (folder / "driver.zip").write_bytes(_zipped({"driver.py": driver}))
 
 
-def write_rogue(site: Path) -> None:
-    """The real frame, with a worker script that does what an escaped agent could."""
-    rogue = site / "rogue"
-    rogue.mkdir()
-    shutil.copy(site / "assets" / "sandbox" / "frame.html", rogue)
-    shutil.copy(HERE / "hostile" / "rogue.js", rogue)
-    languages = {"javascript": {"worker.js": ["sandbox", "rogue.js"]}}
+def write_frame(site: Path, script: Path) -> None:
+    """The real frame in a folder of the script's name, with that script as its only worker."""
+    folder = site / script.stem
+    folder.mkdir()
+    shutil.copy(site / "assets" / "sandbox" / "frame.html", folder)
+    shutil.copy(script, folder)
+    languages = {"javascript": {"worker.js": ["sandbox", script.name]}}
     index = {"frame": "frame.html", "languages": languages}
-    (rogue / "sandbox.json").write_text(json.dumps(index))
+    (folder / "sandbox.json").write_text(json.dumps(index))
 
 
 @contextmanager

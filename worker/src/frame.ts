@@ -5,13 +5,15 @@
  * are compiled here, because a compiled module does not cross into an opaque origin, and every
  * worker of the language gets the same module.
  */
+import type { PythonStart } from "./python/main";
+import type { Snapshot } from "./python/snapshot";
 import type { RuntimeFiles } from "./session";
 
 interface Runtime {
   script: string;
   files: RuntimeFiles;
   /** Of a language that starts from one: the memory of the first worker before any agent came. */
-  snapshot?: Promise<ArrayBuffer | null> | undefined;
+  snapshot?: Promise<Snapshot | null> | undefined;
 }
 
 type PageMessage =
@@ -74,12 +76,12 @@ async function startFromSnapshot(runtime: Runtime, worker: Worker, id: number, p
         resolve(data);
       };
     });
-    worker.postMessage(runtime.files);
+    worker.postMessage({ files: runtime.files } satisfies PythonStart);
     await runtime.snapshot;
     worker.postMessage(null, [port]);
   } else {
     const snapshot = await runtime.snapshot;
-    worker.postMessage(snapshot === null ? runtime.files : { ...runtime.files, snapshot }, [port]);
+    worker.postMessage({ files: runtime.files, snapshot } satisfies PythonStart, [port]);
   }
 }
 

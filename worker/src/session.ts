@@ -38,8 +38,8 @@ export interface Machine {
 
 export type Boot = (emit: Emit) => Promise<Machine>;
 
-/** File name -> compiled WebAssembly, bytes, or for an archive a handle that workers share. */
-export type RuntimeFiles = Record<string, WebAssembly.Module | ArrayBuffer | Blob>;
+/** File name -> compiled WebAssembly, or for an archive a handle that workers share. */
+export type RuntimeFiles = Record<string, WebAssembly.Module | Blob>;
 
 export class Session {
   private readonly channel: Channel;

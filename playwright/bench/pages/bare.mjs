@@ -1,8 +1,6 @@
 /**
- * What the sandbox is measured against: the same runtimes and messages with nothing around them.
- *
- * A module worker; `{runtime}` boots one and runs one line in it, text is parsed and sent back as
- * bytes.
+ * What a start is measured against: the same runtimes with nothing around them. A module worker;
+ * `{runtime, base}` boots one and runs one line in it.
  */
 import { newQuickJSWASMModuleFromVariant, newVariant } from "quickjs-emscripten-core";
 import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
@@ -26,10 +24,7 @@ const boots = {
   },
 };
 
-self.onmessage = ({ data, ports: [port] }) => {
-  port.onmessage = ({ data: text }) => {
-    const bytes = new TextEncoder().encode(JSON.stringify(JSON.parse(text))).buffer;
-    port.postMessage([bytes, null], [bytes]);
-  };
-  if (data) boots[data.runtime](data.base).then(() => port.postMessage([new TextEncoder().encode("{}").buffer, null]));
+self.onmessage = async ({ data: { runtime, base } }) => {
+  await boots[runtime](base);
+  self.postMessage("ready");
 };

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import js
-import personae_host
+from personae.browser.clock import BrowserClock
 from personae.browser.sandbox import FrameSandbox
 from personae.package.model import AgentProgram, Manifest
 from personae.player.process import AgentProcess, StoreText
-from pyodide.ffi import create_proxy, to_js
+from pyodide.ffi import create_once_callable, to_js
 
 ASSETS = SimpleNamespace(sandbox="assets/sandbox/", pyodide="pyodide/")
 
@@ -41,17 +41,6 @@ def change(store): store["items"][0]["n"] += 1
 SOURCES["typescript"] = SOURCES["javascript"].replace("(store)", "(store: { items: any[] })")
 
 
-class PageClock:
-    def now(self) -> int:
-        return int(time.time() * 1000)
-
-    def monotonic(self) -> float:
-        return time.perf_counter() * 1000
-
-    async def sleep(self, milliseconds: float) -> None:
-        await asyncio.sleep(milliseconds / 1000)
-
-
 class NoBridge:
     async def request(self, *values: Any) -> Any:
         raise AssertionError("the benched agents ask for nothing")
@@ -61,33 +50,22 @@ class NoBridge:
 
 
 class Echo:
-    """A plain worker that sends text back."""
+    """A worker in the real frame that sends every text back, driven like an agent's."""
 
-    def __init__(self, first: dict[str, Any] | None = None) -> None:
-        channel = js.MessageChannel.new()
-        self._port = channel.port1
-        self._answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._proxy = create_proxy(self._heard)
-        personae_host.hear(self._port, 1 << 26, self._proxy)
-        module = to_js({"type": "module"}, dict_converter=js.Object.fromEntries)
-        self._worker = js.Worker.new("bare.js", module)
-        message = to_js(first, dict_converter=js.Object.fromEntries)
-        self._worker.postMessage(message, to_js([channel.port2]))
-
-    def _heard(self, text: Any, store: Any = None) -> None:
-        self._answer.set_result(str(text.to_bytes(), "utf-8"))
-
-    async def first_answer(self) -> str:
-        return await self._answer
+    async def open(self) -> None:
+        self._wire = await FrameSandbox(echo_assets()).open("javascript", self._heard)
 
     async def round_trip(self, text: str) -> str:
-        self._answer = asyncio.get_running_loop().create_future()
-        self._port.postMessage(text)
+        self._answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._wire.post(text)
         return await self._answer
 
-    def close(self) -> None:
-        self._worker.terminate()
-        self._proxy.destroy()
+    def _heard(self, text: str, store: str | None) -> None:
+        self._answer.set_result(text)
+
+
+def echo_assets() -> SimpleNamespace:
+    return SimpleNamespace(sandbox="echo/", pyodide="pyodide/")
 
 
 sandbox = FrameSandbox(ASSETS)
@@ -98,7 +76,8 @@ state: dict[str, Any] = {}
 async def prepare(text: str) -> str:
     """Starts what later figures use; the runtimes are loaded after it."""
     state["echo"] = Echo()
-    await state["echo"].round_trip("1")
+    await state["echo"].open()
+    sandbox.most_python_workers = 100  # none is to end while others are measured
     for language in json.loads(text)["languages"]:
         kept[language] = process(language, sandbox)
         await kept[language].start()
@@ -116,28 +95,46 @@ async def first_start(text: str) -> str:
 
 
 async def next_start(text: str) -> str:
-    other = process(json.loads(text)["language"], sandbox)
+    """``together`` agents, at the same time, where one of the language runs already."""
+    spec = json.loads(text)
+    others = [process(spec["language"], sandbox) for _ in range(spec["together"])]
     started = time.perf_counter()
-    await other.start()
+    await asyncio.gather(*(other.start() for other in others))
     elapsed = time.perf_counter() - started
-    other.close()
+    for other in others:
+        other.close()
     return answer(elapsed)
 
 
 async def bare_start(text: str) -> str:
-    base = js.URL.new(".", js.location.href).href
+    """``together`` plain workers, at the same time."""
+    spec = json.loads(text)
     started = time.perf_counter()
-    worker = Echo({"runtime": json.loads(text)["language"], "base": base})
-    await worker.first_answer()
+    workers = await asyncio.gather(*(plain(spec["language"]) for _ in range(spec["together"])))
     elapsed = time.perf_counter() - started
-    worker.close()
+    for worker in workers:
+        worker.terminate()
     return answer(elapsed)
 
 
+async def plain(runtime: str) -> Any:
+    """A plain worker with the runtime in it, once that runs."""
+    base = js.URL.new(".", js.location.href).href
+    module = to_js({"type": "module"}, dict_converter=js.Object.fromEntries)
+    worker = js.Worker.new("bare.js", module)
+    ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    worker.onmessage = create_once_callable(lambda event: ready.set_result(None))
+    message = {"runtime": runtime, "base": base}
+    worker.postMessage(to_js(message, dict_converter=js.Object.fromEntries))
+    await ready
+    return worker
+
+
 async def round_trip(text: str) -> str:
-    spec = json.loads(text)
-    message = json.dumps("x" * spec["size"])
-    return await timed(spec["times"], lambda: state["echo"].round_trip(message))
+    """The message of an empty call, as it is, sent and sent back."""
+    fields = {"call": 12, "function": "empty", "verbatim": True, "arguments": [], "context": {}}
+    message = json.dumps({"type": "call", **fields}, separators=(",", ":"))
+    return await timed(json.loads(text)["times"], lambda: state["echo"].round_trip(message))
 
 
 async def call(text: str) -> str:
@@ -159,16 +156,12 @@ async def call(text: str) -> str:
 def process(language: Any, in_sandbox: FrameSandbox) -> AgentProcess:
     handlers = ("empty", "look", "change")
     manifest = Manifest(agent=language, commands=tuple(map(command, handlers)))
-    program = AgentProgram(language, f"agents/{language}", language, wrapped(language), manifest)
-    return AgentProcess(program, in_sandbox, PageClock(), NoBridge())
+    program = AgentProgram(language, f"agents/{language}", language, SOURCES[language], manifest)
+    return AgentProcess(program, in_sandbox, BrowserClock(), NoBridge())
 
 
 def command(handler: str) -> Any:
     return SimpleNamespace(name=handler, handler=handler)
-
-
-def wrapped(language: str) -> str:
-    return SOURCES[language]
 
 
 def store_text(size: int) -> str:

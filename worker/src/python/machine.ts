@@ -15,6 +15,7 @@ import { snakeCase } from "../names";
 import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import sources from "./personae_agent?folder";
+import { restoring, type Snapshot } from "./snapshot";
 
 const BASE = "https://runtime.invalid/";
 const PACKAGE = "/lib/personae_agent";
@@ -29,23 +30,25 @@ type Enter = (name: string, text: string) => void;
 type Begin = (name: string, text: string, store?: string) => string | undefined;
 
 /** Boots Python with our package imported; the agent is not there yet. */
-export async function bootPyodide(files: RuntimeFiles, makeSnapshot: boolean): Promise<PyodideInterface> {
+export async function bootPyodide(files: RuntimeFiles, start: { snapshot: Snapshot } | { makeSnapshot: boolean }): Promise<PyodideInterface> {
   limitMemory(PYTHON_MEMORY);
-  const snapshot = files["snapshot"] as ArrayBuffer | undefined;
-  const library = snapshot ? null : (files["python_stdlib.zip"] as Blob);
-  const pyodide = await withFiles(files, library, () =>
-    loadPyodide({
-      indexURL: BASE,
-      lockFileContents: { info: info as LockfileInfo, packages: {} },
-      createPyodideModule,
-      checkAPIVersion: false,
-      env: { PYTHONHASHSEED: "0" },
-      _makeSnapshot: makeSnapshot,
-      ...(snapshot && { _loadSnapshot: snapshot }),
-    }),
-  );
-  if (snapshot) offerLibrary(pyodide, files["python_stdlib.zip"] as Blob);
-  else importPackage(pyodide);
+  const library = files["python_stdlib.zip"] as Blob;
+  const options = {
+    indexURL: BASE,
+    lockFileContents: { info: info as LockfileInfo, packages: {} },
+    checkAPIVersion: false,
+    env: { PYTHONHASHSEED: "0" },
+  };
+  if (!("snapshot" in start)) {
+    const plain = { ...options, createPyodideModule, _makeSnapshot: start.makeSnapshot };
+    const pyodide = await withFiles(files, library, () => loadPyodide(plain));
+    importPackage(pyodide);
+    return pyodide;
+  }
+  const { snapshot } = start;
+  const restored = { ...options, createPyodideModule: restoring(createPyodideModule, snapshot), _loadSnapshot: snapshot.header };
+  const pyodide = await withFiles(files, null, () => loadPyodide(restored));
+  offerLibrary(pyodide, library);
   return pyodide;
 }
 
@@ -63,20 +66,32 @@ function offerLibrary(pyodide: PyodideInterface, archive: Blob): void {
   });
 }
 
-/** Pyodide wants to fetch and compile; it gets the bytes, and what the frame has compiled. */
+/**
+ * Pyodide wants to fetch and compile; it gets the bytes, and what the frame has compiled. It also
+ * compiles a module for each of some hundred functions, of which only those of a signature differ.
+ */
 async function withFiles<T>(files: RuntimeFiles, library: Blob | null, run: () => Promise<T>): Promise<T> {
   const { fetch } = self;
-  const { instantiateStreaming } = WebAssembly;
+  const { instantiateStreaming, Module } = WebAssembly;
+  const made = new Map<string, WebAssembly.Module>();
   self.fetch = async (url) => new Response(String(url).endsWith(".zip") ? library : null);
   WebAssembly.instantiateStreaming = async (_source, imports) => {
     const module = files["pyodide.asm.wasm"] as WebAssembly.Module;
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
+  WebAssembly.Module = new Proxy(Module, {
+    construct(target, [bytes]: [Uint8Array<ArrayBuffer>]) {
+      const key = bytes.join();
+      const known = made.get(key) ?? new target(bytes);
+      made.set(key, known);
+      return known;
+    },
+  });
   try {
     return await run();
   } finally {
     self.fetch = fetch;
-    WebAssembly.instantiateStreaming = instantiateStreaming;
+    Object.assign(WebAssembly, { instantiateStreaming, Module });
   }
 }
 

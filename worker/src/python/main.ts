@@ -5,22 +5,29 @@
 import type { RuntimeFiles } from "../session";
 import { Session } from "../session";
 import { bootPyodide, PythonMachine } from "./machine";
+import { pack, type Snapshot } from "./snapshot";
 
-self.onmessage = ({ data: files, ports }: MessageEvent<RuntimeFiles>) => {
+/** `snapshot`: one to start from; null when there is none; absent when this worker makes it. */
+export interface PythonStart {
+  files: RuntimeFiles;
+  snapshot?: Snapshot | null;
+}
+
+self.onmessage = ({ data: { files, snapshot }, ports }: MessageEvent<PythonStart>) => {
   self.onmessage = null;
-  if (ports.length > 0) void serve(ports[0]!, bootPyodide(files, false));
-  else makeSnapshot(files);
+  if (snapshot === undefined) makeSnapshot(files);
+  else void serve(ports[0]!, bootPyodide(files, snapshot ? { snapshot } : { makeSnapshot: false }));
 };
 
 function makeSnapshot(files: RuntimeFiles): void {
-  const booting = bootPyodide(files, true);
+  const booting = bootPyodide(files, { makeSnapshot: true });
   self.onmessage = ({ ports }: MessageEvent) => {
     self.onmessage = null;
     void serve(ports[0]!, booting);
   };
-  const take = (pyodide: Awaited<typeof booting>) => pyodide.makeMemorySnapshot();
+  const take = (pyodide: Awaited<typeof booting>) => pack(pyodide.makeMemorySnapshot());
   booting.then(take).then(
-    (snapshot) => self.postMessage(snapshot, { transfer: [snapshot.buffer] }),
+    (snapshot) => self.postMessage(snapshot, { transfer: [snapshot.pages.buffer] }),
     () => self.postMessage(null), // the others start without one
   );
 }
