@@ -1,7 +1,7 @@
 // The blocks of a text in parts of a few, each contained (styles/prose.css): what the browser lays
 // out and paints again when a block arrives is one part, not the text. Invariant: how blocks are
 // divided depends on the blocks alone, not on how they arrived.
-const BLOCKS_PER_PART = 12;
+const BLOCKS_PER_PART = 32;
 // A contained part keeps its children's margins inside. These have one above, which would then add
 // to the margin of the block before.
 const WITH_MARGIN_ABOVE = /^(?:H[1-6]|HR)$/;
