@@ -23,7 +23,7 @@ CONFIG = '{"name": "Odd", "agents": []}'
 @pytest.fixture(scope="module")
 def living(browser: Browser, player_url: str) -> Iterator[AppPage]:
     context = browser.new_context()
-    context.add_init_script(path=HERE / "smoothness.js")
+    context.add_init_script(path=HERE / "footprint.js")
     yield AppPage(context.new_page(), player_url).open()
     context.close()
 
@@ -126,15 +126,13 @@ def test_a_refusal_names_entry_and_reason(app: AppPage, tmp_path: Path, kind: st
     make, words = REFUSED[kind]
     path = tmp_path / "odd.zip"
     path.write_bytes(make())
-    before = app.page.evaluate("smoothness.memory()")
-    app.page.evaluate("smoothness.watch()")
+    before = app.page.evaluate("footprint.memory()")
     app.open_file(path)
     problems = app.by("error-banner").first
     expect(problems).to_be_visible(timeout=READY)
     for word in words:
         expect(problems).to_contain_text(word, ignore_case=True)
-    assert app.page.evaluate("smoothness.longest()") < 1_500, "the page stood still"
-    grown = app.page.evaluate("smoothness.memory()") - before
+    grown = app.page.evaluate("footprint.memory()") - before
     assert grown < path.stat().st_size + 48 * 2**20
 
 

@@ -56,7 +56,7 @@ def main() -> int:
         )
         context = browser.new_context()
         inject(context)
-        context.add_init_script(path=HERE / "smoothness.js")
+        context.add_init_script(path=HERE / "footprint.js")
         path = moody(Path(tempfile.mkdtemp()))
         app = AppPage(context.new_page(), url).open().open_file(path).talks_to(NAME)
         app.use_provider(provider.base_url, key="")
@@ -121,9 +121,9 @@ def measured(page: Page, session: Any) -> dict[str, Any]:
         "listeners": int(metrics["JSEventListeners"]),
         "nodes": page.evaluate(COUNT_NODES),
         "detached": len(session.send("DOM.getDetachedDomNodes")["detachedNodes"]),
-        "references": page.evaluate("smoothness.references()"),
+        "references": page.evaluate("footprint.references()"),
         "heap": int(metrics["JSHeapUsedSize"]),
-        "interpreter": page.evaluate("smoothness.memory()"),
+        "interpreter": page.evaluate("footprint.memory()"),
         "records": {table: len(found) for table, found in records.items()},
     }
 

@@ -1,15 +1,7 @@
-// How smooth the page is and how much memory it takes, the interpreter's included.
+// What the page takes beside its document: the interpreters' memory, and what they hold of it.
 (() => {
   const memories = new Set();
   const counters = new Set();
-  let longest = 0;
-  let last = 0;
-  let watching = false;
-  const tick = (time) => {
-    if (last) longest = Math.max(longest, time - last);
-    last = time;
-    if (watching) requestAnimationFrame(tick);
-  };
   for (const name of ["instantiate", "instantiateStreaming"]) {
     const plain = WebAssembly[name];
     WebAssembly[name] = async (...args) => {
@@ -24,15 +16,8 @@
       return made;
     };
   }
-  Object.defineProperty(globalThis, "smoothness", {
+  Object.defineProperty(globalThis, "footprint", {
     value: {
-      watch() {
-        longest = last = 0;
-        if (!watching) requestAnimationFrame(tick);
-        watching = true;
-      },
-      /** The longest time between two frames since `watch`, in milliseconds. */
-      longest: () => longest,
       /** How many JavaScript values Python holds. */
       references: () => [...counters].reduce((sum, count) => sum + count(), 0),
       /** Bytes of linear memory. */
