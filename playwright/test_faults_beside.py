@@ -86,6 +86,7 @@ def test_an_agent_that_goes_on_after_its_answer(
     goes_on_arriving(app)
     assert provider.last_messages()[-1]["content"] == "answered"
     stops(app, provider)
-    until(app, app.by("composer").is_enabled)  # its hook had to be waited for
+    # Its hook has to be waited for: no answer is under way, and none of what follows one.
+    until(app, lambda: app.by("send").is_visible() and app.by("composer").is_enabled())
     provider.script(calls(("harm", {"how": "surrogate"})), says("All is well."))
     app.say("And now?").answered("All is well.")
