@@ -114,6 +114,18 @@ def test_scrolling_shows_every_message_in_order_and_nothing_jumps(app: AppPage) 
     assert all(0 <= above - below <= 3 for above, below in itertools.pairwise(numbers))
 
 
+def test_what_is_drawn_stays_while_older_messages_arrive(app: AppPage) -> None:
+    app.reload().talks_to(NAME)
+    page = app.page
+    expect(app.messages().last).to_contain_text(f"Message {COUNT}.")
+    page.locator("#transcript").hover()
+    page.mouse.wheel(0, -300)
+    row = page.locator(f'[data-entry-id="e{COUNT - 1:010d}"]')
+    row.evaluate("row => { row.wasDrawnFirst = true; }")
+    expect(row).to_have_attribute("aria-setsize", str(COUNT + 1), timeout=READY)
+    assert row.evaluate("row => row.wasDrawnFirst")
+
+
 def test_a_reply_streams_at_the_end_of_a_long_conversation(
     app: AppPage, provider: ModelProvider
 ) -> None:
