@@ -108,6 +108,33 @@ async def test_one_response_at_a_time():
         assert (await sending)["content"] == "Yes"
 
 
+@pytest.mark.parametrize("function", ["onAfterResponse", "onLoad"])
+async def test_what_is_sent_while_agents_follow_up_waits_for_them(function: str):
+    told, gate = asyncio.Event(), asyncio.Event()
+
+    async def slow(*values):
+        if len(player.entries) == 2:
+            told.set()
+            await gate.wait()
+
+    world = World({"a.slow": {function: slow}})
+    world.transport.says("One.")
+    world.transport.says("Two.")
+    agents = package(agent("a.slow", hooks=("afterResponse",), preload=True))
+    async with playing(world, agents) as player:
+        first = asyncio.ensure_future(player.send("1"))
+        await told.wait()
+        second = asyncio.ensure_future(player.send("2"))
+        third = asyncio.ensure_future(player.send("3"))
+        await breathe()
+        assert roles(player) == [("user", "1"), ("assistant", "One.")]
+        gate.set()
+        assert (await first)["content"] == "One."
+        with pytest.raises(UsageError, match="A response is under way"):
+            await third
+        assert (await second)["content"] == "Two."
+
+
 async def test_two_sends_at_once_are_refused_even_before_the_first_has_begun():
     world = World()
     world.transport.says("One")

@@ -1,8 +1,8 @@
 """Who may change the open conversation, and when.
 
-Invariants: what changes a conversation waits for what changes it already; a second response while
-one is under way is refused, not queued; nothing changes a conversation that another tab holds or
-that was left meanwhile.
+Invariants: what changes a conversation waits for what changes it already, also for the hooks after
+a response; a second response while one is under way is refused, not queued; nothing changes a
+conversation that another tab holds or that was left meanwhile.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ async def gate(session: Session) -> AsyncIterator[None]:
 async def respond(session: Session, work: Callable[[Session], Awaitable[Reply]]) -> Reply:
     """Runs what brings a response; a caller that is cancelled stops it."""
     check_free(session)
-    session.answering = True
+    response = session.response = object()
 
     async def run() -> Reply:
         try:
             async with gate(session):
                 return await work(session)
         finally:
-            session.answering = False
+            if session.response is response:
+                session.response = None
 
     task = asyncio.ensure_future(run())
     try:

@@ -67,8 +67,8 @@ class Session:
         """Done when the agents have started; None for one that is only read."""
         self.reading: asyncio.Future[None] | None = None
         """Done when the older entries of a long conversation are there; None for a short one."""
-        self.answering = False
-        """Whether a response is under way."""
+        self.response: object | None = None
+        """The response that is under way; None again once it was delivered."""
         self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
         self.meter = Meter(journal, lambda: self.settings().limits)
         self.log = AgentLog(journal, self.environment.clock, self.events.change)
@@ -99,6 +99,10 @@ class Session:
             environment.install,
             self.tool_called,
         )
+
+    @property
+    def answering(self) -> bool:
+        return self.response is not None
 
     @property
     def read_only(self) -> bool:
