@@ -101,7 +101,7 @@ def test_what_streams_out_of_sight_is_shown_whole(app: AppPage, provider: ModelP
         """async (text) => {
             const render = await globalThis["personae.host"].load("render");
             const element = document.createElement("div");
-            render.render(element, text);
+            render.openStream(element).end(text);
             return element.innerHTML;
         }""",
         text,

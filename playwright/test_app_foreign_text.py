@@ -176,7 +176,7 @@ def test_how_a_text_was_cut_does_not_show(app: AppPage) -> None:
             for (const cuts of texts) {
                 const whole = document.createElement("div");
                 const pieces = document.createElement("div");
-                render.render(whole, cuts.join(""));
+                render.openStream(whole).end(cuts.join(""));
                 const stream = render.openStream(pieces);
                 for (const cut of cuts) stream.push(cut);
                 stream.end();

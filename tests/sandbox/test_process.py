@@ -158,6 +158,23 @@ async def test_a_module_that_does_not_load_says_why() -> None:
     assert "line 3: what" in error.message
 
 
+async def test_a_module_that_does_not_load_is_tried_again_a_minute_later() -> None:
+    rig = Rig()
+    loads = rig.sandbox._answer
+    rig.sandbox._answer = lambda worker, message, store: None  # type: ignore[method-assign]
+    waiting = rig.call()
+    await rig.clock.advance(10_000)
+    with pytest.raises(AgentError, match="its module"):
+        await waiting
+    rig.sandbox._answer = loads  # type: ignore[method-assign]
+    with pytest.raises(AgentError, match="its module"):
+        await rig.call()
+    assert len(rig.sandbox.workers) == 1
+    await rig.clock.advance(60_000)
+    await rig.call()
+    assert len(rig.sandbox.workers) == 2
+
+
 async def test_requests_pass_the_gate_and_come_back() -> None:
     def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
         if message["type"] == "call":

@@ -33,8 +33,9 @@ export class MarkdownStream {
     if (!this.timer) this.step();
   }
 
-  /** `cut`: the text broke off, so what it left open is closed. */
-  end(cut = false) {
+  /** The last piece. `cut`: the text broke off, so what it left open is closed. */
+  end(text = "", cut = false) {
+    this.backlog += text;
     if (cut && !this.fence) this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
     this.ended = true;
     clearTimeout(this.timer);

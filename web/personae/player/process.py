@@ -6,7 +6,8 @@ Invariants:
   may take, how large a result may be. The worker is a stranger that runs the agent.
 - Calls of one process never overlap. A call that fails leaves the store as it was; whatever the
   worker did to its own copy is forgotten. After a deadline, a crash, exhausted memory or an
-  illegal message the worker is ended, and the next call starts a fresh one.
+  illegal message the worker is ended, and the next call starts a fresh one. A module that failed
+  to load is not tried again for a minute: who needs it until then hears the same error at once.
 - Stores travel as JSON text and are not parsed here.
 """
 
@@ -34,6 +35,8 @@ MODEL_CALL_DEADLINE = 120_000
 LOAD_DEADLINE = 10_000
 BOOT_DEADLINE = 60_000
 """Milliseconds. Booting a runtime does not count as loading; this only ends a boot that hangs."""
+RETRY_AFTER = 60_000
+"""Milliseconds until a module that failed to load is tried again."""
 
 FUNCTIONS = (
     "onLoad",
@@ -96,6 +99,8 @@ class AgentProcess:
         self._wire: Wire | None = None
         self._closed = False
         self._examined = False
+        self._unloadable: AgentError | None = None
+        self._retry_at = 0.0
         self._awaited: asyncio.Future[Message] | None = None
         self._watch = DeadlineWatch(clock, self._expire)
         self._held: str | None = None
@@ -202,6 +207,8 @@ class AgentProcess:
         self._is_ready()
 
     async def _start_afresh(self) -> None:
+        if self._unloadable is not None and self._clock.monotonic() < self._retry_at:
+            raise self._unloadable.with_traceback(None)
         self._end()
         try:
             await self._boot()
@@ -209,6 +216,7 @@ class AgentProcess:
         except BaseException:
             self._end()
             raise
+        self._unloadable = None
 
     def _release(self) -> bool:
         """Ends the worker if nothing runs or waits here; the next call starts another."""
@@ -236,7 +244,13 @@ class AgentProcess:
             functions=list(FUNCTIONS),
             handlers=[command.handler for command in program.manifest.commands],
         )
-        loaded = self._expect(await self._ask("its module", LOAD_DEADLINE, text), "loaded")
+        try:
+            loaded = self._expect(await self._ask("its module", LOAD_DEADLINE, text), "loaded")
+        except AgentError as error:
+            if error.code != "agent_closed":
+                self._unloadable = error
+                self._retry_at = self._clock.monotonic() + RETRY_AFTER
+            raise
         names = [*loaded.fields["functions"], *loaded.fields["handlers"]]
         self.exports = frozenset(name for name in names if isinstance(name, str))
         if not self._examined:

@@ -34,12 +34,12 @@ class Prose:
             if self._ended and text == self._shown and complete:
                 return
             self._start()
-        if len(text) > len(self._shown):
-            self._stream.push(text[len(self._shown) :])
-            self._shown = text
-        if complete and not self._ended:
+        new, self._shown = text[len(self._shown) :], text
+        if complete:
             self._ended = True
-            self._stream.end(cut)
+            self._stream.end(new, cut)
+        elif new:
+            self._stream.push(new)
 
     def _start(self) -> None:
         self.close()
