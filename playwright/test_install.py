@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 
 import pytest
+from app_page import AppPage
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,24 +29,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return scripts
 
 
-def test_the_server_has_everything_the_page_loads(installed: Path, tmp_path: Path) -> None:
-    environment = {"PATH": str(installed), "HOME": str(tmp_path)}
+def test_the_page_starts(installed: Path, tmp_path: Path, page: Page, console: list[str]) -> None:
     process = subprocess.Popen(
         [installed / "personae", "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
-        env=environment,
+        env={"PATH": str(installed), "HOME": str(tmp_path)},
     )
     try:
         assert process.stdout
         url = re.search(r"http://[\d.:]+", process.stdout.readline())
         assert url
-        page = urllib.request.urlopen(f"{url[0]}/").read().decode()
-        links = re.findall(r'(?:href|src)="([^"#:]+)"', page)
-        assert any("pyodide" in link for link in links)
-        for link in links:
-            assert urllib.request.urlopen(f"{url[0]}/{link}").status == 200
+        app = AppPage(page, url[0]).open().open_sample()
+        app.say('call roll_dice {"sides": 20}').answered("1d20:")
+        assert console == []
     finally:
         process.terminate()
         process.wait(10)
