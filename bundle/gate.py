@@ -23,10 +23,7 @@ def main() -> None:
     python_step("mypy")
     step("tsc", lambda: node(MODULES / "typescript" / "bin" / "tsc", "--noEmit", "-p", WORKER))
     python_step("pytest", "tests", "-n", "auto", "--dist", "loadfile")
-    # The wheel's build replaces the static folder that the other tests are served from.
-    wheel = "playwright/test_install.py"
-    python_step("pytest", "playwright", "--ignore", wheel, "-n", "2", "--dist", "loadfile")
-    python_step("pytest", wheel)
+    python_step("pytest", "playwright")
 
 
 def install_programs() -> None:
