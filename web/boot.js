@@ -1,7 +1,8 @@
 // Starts Python and shows how far it is. Everything before the first line of Python is here.
 import { assets, bootBytes, root } from "./host/assets.js";
+import { download } from "./host/download.js";
 import { forgetNotes } from "./host/forgetful.js";
-import "./host/index.js";
+import { host } from "./host/index.js";
 
 // Plugins of PyScript that this page has no use for.
 const UNUSED_PLUGINS = [
@@ -13,6 +14,9 @@ const UNUSED_PLUGINS = [
   "py-game",
   "py-terminal",
 ];
+
+// What arrives of these beside the snapshot; the rest of the start is small.
+const COUNTED = /\/pyodide\.asm\.wasm$|\/pyodide-lock\.json$/;
 
 const element = (id) => document.getElementById(id);
 
@@ -28,33 +32,26 @@ function show(label) {
   if (target) target.textContent = label;
 }
 
-/** Passes a body on, counting it; tells when it breaks off. */
-function counted(body, url, count) {
-  const reader = body.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        count(value.byteLength);
-        controller.enqueue(value);
-      } catch (error) {
-        fail(`${url} broke off: ${error.message}.`);
-        controller.error(error);
-      }
-    },
+/** Moves the bar with what arrives of the files that Python starts from. */
+function watchProgress() {
+  const arrived = new Map();
+  const note = (url, bytes) => {
+    arrived.set(url, bytes);
+    const bar = element("boot-bar");
+    if (bar) bar.value = Math.min(1, [...arrived.values()].reduce((sum, each) => sum + each) / bootBytes);
+  };
+  const observer = new PerformanceObserver((list) => {
+    for (const { name, decodedBodySize } of list.getEntries())
+      if (COUNTED.test(name)) note(name, decodedBodySize);
   });
+  observer.observe({ type: "resource", buffered: true });
+  addEventListener("personae:started", () => observer.disconnect(), { once: true });
+  return note;
 }
 
-/** Watches every asset that arrives until Python takes over; returns what ends the watch. */
-function watchAssets() {
+/** Says what could not be fetched, until Python takes over. */
+function watchFailures() {
   const plain = globalThis.fetch;
-  let received = 0;
-  const count = (bytes) => {
-    received += bytes;
-    const bar = element("boot-bar");
-    if (bar) bar.value = Math.min(1, received / bootBytes);
-  };
   globalThis.fetch = async (resource, options) => {
     const { href } = new URL(resource.url ?? resource, document.baseURI);
     if (!href.startsWith(root)) return plain(resource, options);
@@ -63,13 +60,9 @@ function watchAssets() {
       throw error;
     });
     if (!response.ok) fail(`${href} could not be loaded: HTTP ${response.status}.`);
-    if (!response.ok || !response.body) return response;
-    const watched = new Response(counted(response.body, href, count), response);
-    // A Response made here has no URL of its own, and Pyodide resolves against it.
-    Object.defineProperty(watched, "url", { value: response.url });
-    return watched;
+    return response;
   };
-  return () => (globalThis.fetch = plain);
+  addEventListener("personae:started", () => (globalThis.fetch = plain), { once: true });
 }
 
 function fail(reason) {
@@ -97,7 +90,7 @@ function fetchAhead() {
   const { pyodide } = assets;
   const modules = ["interpreter", "pyodide", "snapshot", "pyodide.asm"].map((name) => `${pyodide}${name}.mjs`);
   const ahead = (attributes) => document.head.append(Object.assign(document.createElement("link"), attributes));
-  for (const href of [`${pyodide}pyodide.asm.wasm`, assets.snapshot, `${root}config.json`])
+  for (const href of [`${pyodide}pyodide.asm.wasm`, `${root}config.json`])
     ahead({ rel: "preload", as: "fetch", crossOrigin: "", href });
   for (const href of [assets.pyscript, assets.render, ...modules]) ahead({ rel: "modulepreload", href });
 }
@@ -109,11 +102,13 @@ function afterPaint(work) {
 }
 
 function start() {
+  const note = watchProgress();
+  host.snapshot = download(assets.snapshot, (bytes) => note(assets.snapshot, bytes));
+  host.snapshot.catch(() => {}); // heard by who puts it back
   fetchAhead();
-  const stopWatching = watchAssets();
+  watchFailures();
   const remember = forgetNotes();
   addEventListener("py:progress", ({ detail }) => detail in PHASES && show(PHASES[detail]));
-  addEventListener("personae:started", stopWatching, { once: true });
   addEventListener("personae:started", remember, { once: true });
   addEventListener("unhandledrejection", ({ reason }) => {
     if (document.documentElement.dataset.started === undefined)

@@ -31,8 +31,7 @@ export async function loadPyodide(options) {
 
 /** The interpreter as the build left it; its library's archive stays away until asked for. */
 async function restore(options) {
-  let arriving = bytes(host.assets.snapshot);
-  arriving.catch(() => {}); // awaited below, once the module is there
+  let arriving = host.snapshot; // on its way since the page was painted
   const pyodide = await new Promise((resolve, reject) => {
     const createModule = async (settings) => {
       let fresh;
@@ -61,7 +60,7 @@ async function restore(options) {
     load({ ...options, ...ours }).then(resolve, reject);
   });
   // Pyodide keeps its options and our functions in them: what they held is not needed any more.
-  arriving = null;
+  arriving = host.snapshot = null;
   delete pyodide._api.config._loadSnapshot;
   delete pyodide._api.restoreSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
