@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page
+from app_page import AppPage
+from faults.living import begin, living_app
+from faults.world import moody
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.provider.fixtures import provider, running_provider
 from tests.provider.server import ModelProvider
@@ -74,6 +77,25 @@ def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> st
 def lan_url(player_url: str) -> str:
     """The player over plain http on a LAN: a page that is no secure context."""
     return player_url.replace("127.0.0.1", LAN_HOST)
+
+
+@pytest.fixture(scope="module")
+def living(
+    browser: Browser,
+    player_url: str,
+    running_provider: ModelProvider,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[AppPage]:
+    """The tab that all cases of a module live in, see ``faults.living``."""
+    package = moody(tmp_path_factory.mktemp("package"))
+    with living_app(browser, player_url, running_provider, package) as app:
+        yield app
+
+
+@pytest.fixture
+def app(living: AppPage, provider: ModelProvider) -> AppPage:
+    """A new conversation in that tab; most modules have an ``app`` of their own."""
+    return begin(living)
 
 
 @pytest.fixture

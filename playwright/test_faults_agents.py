@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from app_page import READY, AppPage
-from faults.living import begin, living_app
+from faults.living import living_app
 from faults.world import HERE, moody, until
 from playwright.sync_api import Browser, Locator, expect
 
@@ -50,11 +50,6 @@ def living(
     package = moody(folder, hostile, **{"scholar.subagent.md": SCHOLAR})
     with living_app(browser, player_url, running_provider, package) as app:
         yield app
-
-
-@pytest.fixture
-def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    return begin(living)
 
 
 def next_works(app: AppPage, provider: ModelProvider) -> None:

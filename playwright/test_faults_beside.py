@@ -35,11 +35,6 @@ def living(
         yield app
 
 
-@pytest.fixture
-def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    return begin(living)
-
-
 def slowly() -> Turn:
     """A reply that is still arriving when everything about it has been looked at."""
     words = [step for n in range(2_000) for step in (chunk({"content": f"word {n} "}), Pause(0.05))]

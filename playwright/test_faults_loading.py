@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app_page import READY, AppPage
-from faults.living import begin, living_app
 from faults.world import HERE, moody, until
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
 
 LANGUAGES = ["js", "ts", "py", "lua"]
 WHY = {"syntax": "could not be loaded", "throws": "no hands"}
-
-
-@pytest.fixture(scope="module")
-def living(
-    browser: Browser,
-    player_url: str,
-    running_provider: ModelProvider,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[AppPage]:
-    package = moody(tmp_path_factory.mktemp("package"))
-    with living_app(browser, player_url, running_provider, package) as app:
-        yield app
-
-
-@pytest.fixture
-def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    return begin(living)
 
 
 def opened(app: AppPage, tmp_path: Path, agent: str) -> AppPage:

@@ -5,13 +5,10 @@ The page's clock is a virtual one, so that waits for silence and retries cost no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from app_page import READY, AppPage
-from faults.living import begin, living_app
-from faults.world import eventually, moody, skip, until
-from playwright.sync_api import Browser, expect
+from faults.world import eventually, skip, until
+from playwright.sync_api import expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import (
@@ -30,23 +27,6 @@ from tests.provider.turns import (
     says,
     stream,
 )
-
-
-@pytest.fixture(scope="module")
-def living(
-    browser: Browser,
-    player_url: str,
-    running_provider: ModelProvider,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[AppPage]:
-    package = moody(tmp_path_factory.mktemp("package"))
-    with living_app(browser, player_url, running_provider, package) as app:
-        yield app
-
-
-@pytest.fixture
-def app(living: AppPage, provider: ModelProvider) -> AppPage:
-    return begin(living)
 
 
 def hurried(app: AppPage, text: str) -> None:
