@@ -81,7 +81,23 @@ def test_an_agent_that_goes_on_after_its_answer(
     goes_on_arriving(app)
     assert provider.last_messages()[-1]["content"] == "answered"
     stops(app, provider)
-    # Its hook has to be waited for: no answer is under way, and none of what follows one.
-    until(app, lambda: app.by("send").is_visible() and app.by("composer").is_enabled())
+    until(app, lambda: app.by("send").is_visible() and not app.page.locator("#status").inner_text())
     provider.script(calls(("harm", {"how": "surrogate"})), says("All is well."))
     app.say("And now?").answered("All is well.")
+
+
+def test_what_is_said_while_agents_take_note(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("Fine."))
+    app.say("harm after by loop").answered("Fine.")
+    expect(app.page.locator("#status")).to_contain_text("taking note")
+    app.by("composer").press_sequentially("And here?")
+    app.by("composer").press("Enter")
+    expect(app.page.locator("#outgoing")).to_have_text("And here?")
+    app.by("stop").click()
+    expect(app.by("send")).to_be_visible(timeout=READY)
+    expect(app.messages("user").last).to_contain_text("And here?")
+    assert len(provider.chats) == 1, "it was stopped before it was sent"
+    provider.script(says("All is well."))
+    app.say("And now?").answered("All is well.")
+    asked = [message["content"] for message in provider.last_messages()[1:]]
+    assert asked == ["harm after by loop", "Fine.", "And here?", "And now?"]

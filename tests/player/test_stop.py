@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 from personae.errors import UsageError
@@ -133,6 +134,35 @@ async def test_what_is_sent_while_agents_follow_up_waits_for_them(function: str)
         with pytest.raises(UsageError, match="A response is under way"):
             await third
         assert (await second)["content"] == "Two."
+
+
+async def test_stop_reaches_a_response_that_waits_for_its_turn():
+    told, gate = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(event, store, studio, context):
+        told.set()
+        while not gate.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await gate.wait()
+
+    world = World({"a.slow": {"onAfterResponse": stubborn}})
+    world.transport.says("One.")
+    world.transport.says("Three.")
+    async with playing(world, package(agent("a.slow", hooks=("afterResponse",)))) as player:
+        first = asyncio.ensure_future(player.send("1"))
+        await told.wait()
+        assert not player.answering, "what follows a response is no response"
+        changes = heard(player, "change")
+        second = await started(player, "2")
+        assert player.answering
+        assert changes == [{"kind": "answering", "value": True}], "the page is told at once"
+        player.stop()
+        gate.set()
+        assert (await first)["content"] == "One."
+        assert await second == {"role": "assistant", "content": "", "stopped": True}
+        assert not player.answering
+        assert roles(player) == [("user", "1"), ("assistant", "One."), ("user", "2")]
+        assert (await player.send("3"))["content"] == "Three."
 
 
 async def test_two_sends_at_once_are_refused_even_before_the_first_has_begun():

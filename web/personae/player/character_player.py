@@ -309,6 +309,11 @@ class CharacterPlayer:
         return self._has_session and self._session.read_only
 
     @property
+    def answering(self) -> bool:
+        """Whether a response is under way, be it that it waits for its turn."""
+        return self._has_session and self._session.answering
+
+    @property
     def turn(self) -> dict[str, Any]:
         """``{state, detail, seconds}``; see the ``change`` event."""
         return dict(self._session.turn if self._has_session else LOADING)

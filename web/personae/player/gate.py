@@ -40,7 +40,7 @@ async def gate(session: Session) -> AsyncIterator[None]:
 async def respond(session: Session, work: Callable[[Session], Awaitable[Reply]]) -> Reply:
     """Runs what brings a response; a caller that is cancelled stops it."""
     check_free(session)
-    response = session.response = object()
+    response = session.begin_response()
 
     async def run() -> Reply:
         try:
@@ -48,7 +48,7 @@ async def respond(session: Session, work: Callable[[Session], Awaitable[Reply]])
                 return await work(session)
         finally:
             if session.response is response:
-                session.response = None
+                session.end_response()
 
     task = asyncio.ensure_future(run())
     try:

@@ -48,6 +48,14 @@ class Services:
     settings: Callable[[], Settings]
 
 
+@dataclass(slots=True)
+class Response:
+    """A response that is under way, from the moment it is asked for until it was delivered."""
+
+    stopped: bool = False
+    """Whether the user has stopped it, be it before its turn came."""
+
+
 class Session:
     def __init__(self, services: Services, journal: Journal, lease: Lease | None) -> None:
         self.package = services.package
@@ -67,8 +75,7 @@ class Session:
         """Done when the agents have started; None for one that is only read."""
         self.reading: asyncio.Future[None] | None = None
         """Done when the older entries of a long conversation are there; None for a short one."""
-        self.response: object | None = None
-        """The response that is under way; None again once it was delivered."""
+        self.response: Response | None = None
         self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
         self.meter = Meter(journal, lambda: self.settings().limits)
         self.log = AgentLog(journal, self.environment.clock, self.events.change)
@@ -170,14 +177,25 @@ class Session:
             self.turn = turn
             self.events.change("turn", turn=turn)
 
+    def begin_response(self) -> Response:
+        self.response = Response()
+        self.events.change("answering", value=True)
+        return self.response
+
+    def end_response(self) -> None:
+        self.response = None
+        self.events.change("answering", value=False)
+
     def renew_stopper(self) -> Stopper:
         """The one that ``stop`` reaches from now on."""
         self._stopper = Stopper()
-        if self._ended:
+        if self._ended or (self.response is not None and self.response.stopped):
             self._stopper.stop()
         return self._stopper
 
     def stop(self) -> None:
+        if self.response is not None:
+            self.response.stopped = True
         self._stopper.stop()
 
     def leave(self) -> None:

@@ -92,7 +92,7 @@ async def _deliver(session: Session, turn: Turn) -> None:
         session.events.emit("error", turn.error)
     elif turn.produced:
         session.events.emit("message", turn.reply())
-    session.response = None
+    session.end_response()
     session.preload.stale = True
     with contextlib.suppress(Stopped):
         await session.renew_stopper().run(_follow_up(session, turn))

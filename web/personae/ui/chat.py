@@ -18,9 +18,6 @@ from personae.ui.status import turn_text
 
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 
-
-ANSWERING = ("waiting", "streaming", "tools", "retrying")
-
 SEARCH_PAUSE = 250
 """Milliseconds without typing before what was said is searched."""
 
@@ -49,7 +46,7 @@ class Chat:
     @property
     def answering(self) -> bool:
         """Whether a response is under way."""
-        return self.player is not None and self.player.turn["state"] in ANSWERING
+        return self.player is not None and self.player.answering
 
     @property
     def name(self) -> str:
@@ -183,12 +180,10 @@ class Chat:
         elif kind in ("conversation", "entries"):
             self._fresh = self._fresh or kind == "conversation"
             self._page.frames.schedule("entries", self._show_entries)
-        elif kind == "turn":
+        elif kind in ("turn", "answering", "read_only"):
             self._page.frames.schedule("turn", self._show_turn)
         elif kind == "agents":
             self._page.frames.schedule("agents", self._page.inspector.refresh)
-        elif kind == "read_only":
-            self._page.frames.schedule("turn", self._show_turn)
 
     def _entry_changed(self, entry: Any, how: str) -> None:
         if how == "removed":
@@ -229,9 +224,8 @@ class Chat:
         turn = self.player.turn
         answering = self.answering
         read_only = self.player.read_only
-        # While agents get ready, typing is possible and sending waits for them inside the player.
-        blocked = turn["state"] == "hooks" and not answering
-        self._page.composer.set_state(enabled=not read_only and not blocked, busy=answering)
+        # While agents get ready or take note, sending waits for them inside the player.
+        self._page.composer.set_state(enabled=not read_only, busy=answering)
         self._show_status()
         self._page.transcript.set_streaming(answering)
         self._page.transcript.set_waiting(self._is_waiting(turn))
