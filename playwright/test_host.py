@@ -54,6 +54,22 @@ def test_what_came_before_a_broken_connection_is_handed_over_first(reader: Page)
     assert found == ["first", "half a sen", "broken"]
 
 
+@pytest.mark.parametrize("host", ["player_url", "lan_url"])
+def test_a_lock_that_is_given_back_can_be_had_at_once(
+    page: Page, host: str, request: pytest.FixtureRequest
+) -> None:
+    AppPage(page, request.getfixturevalue(host)).open()
+    had = page.evaluate(
+        """async () => {
+            const { tryLock } = globalThis["personae.host"];
+            (await tryLock("x"))();
+            (await tryLock("x"))();
+            return [await tryLock("x"), await tryLock("x")].map(Boolean);
+        }"""
+    )
+    assert had == [True, False]
+
+
 def test_requests_to_a_model_do_not_pass_through_the_service_worker(
     page: Page, player_url: str, provider: ModelProvider
 ) -> None:

@@ -64,8 +64,7 @@ async function restore(options) {
   delete pyodide._api.config._loadSnapshot;
   delete pyodide._api.restoreSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
-  pyodide.pyimport("personae.browser.wake").wake();
-  return pyodide;
+  return awake(pyodide);
 }
 
 /** The plain start: Python imports its library, and the player from its own archive. */
@@ -75,6 +74,11 @@ async function start(options) {
   pyodide.FS.writeFile(CORE, core);
   pyodide.pyimport("sys").path.append(CORE);
   pyodide.registerJsModule("personae_host", host);
+  return awake(pyodide);
+}
+
+function awake(pyodide) {
+  pyodide.pyimport("personae.browser.wake").wake();
   return pyodide;
 }
 

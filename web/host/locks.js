@@ -2,19 +2,26 @@
 // connections to databases.
 import { tryConnection } from "./connection-locks.js";
 
+/** What is being given back: name -> settles once the browser has done so. */
+const leaving = new Map();
+
 /**
  * Takes the lock if it is free.
  * @returns {Promise<null | (() => void)>} a function that gives it back, or null when another
  * tab has it.
  */
-export function tryLock(name) {
+export async function tryLock(name) {
   if (!navigator.locks) return tryConnection(name);
+  await leaving.get(name);
   return new Promise((resolve, reject) => {
-    navigator.locks
-      .request(name, { ifAvailable: true }, (lock) => {
-        if (!lock) return resolve(null);
-        return new Promise((release) => resolve(release));
-      })
-      .catch(reject);
+    const release = (done) => () => {
+      leaving.set(name, held);
+      held.finally(() => leaving.delete(name));
+      done();
+    };
+    const held = navigator.locks.request(name, { ifAvailable: true }, (lock) =>
+      lock ? new Promise((done) => resolve(release(done))) : resolve(null),
+    );
+    held.catch(reject);
   });
 }

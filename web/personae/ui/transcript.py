@@ -20,7 +20,8 @@ from personae.ui.window import visible_range
 
 _MARGIN = 900.0
 """Pixels beyond the view in which rows are kept ready."""
-_AT_END = 48.0
+_AT_END, _FAR = 48.0, 200.0
+"""Pixels to the end within which the reader is there, and beyond which a button leads there."""
 _ABOVE = 80.0
 """Pixels that stay free above a row that is scrolled to."""
 
@@ -32,7 +33,7 @@ class Transcript:
         self._feed = Feed(self._scroller, self._resized)
         self._coming: Rows | None = None
         """The rows that ``reset`` is making."""
-        self._pinned, self._seen_top = True, 0.0
+        self._pinned, self._seen_top, self._waiting = True, 0.0, False
         self._listeners = Listeners()
         self._listeners.on(self._scroller, "scroll", self._scrolled, passive=True)
 
@@ -43,7 +44,7 @@ class Transcript:
         feed.who = (name, description, intro)
         self._pinned = bool(entries)
         show(by_id("outgoing"), False)
-        self._scroller.scrollTop = 0
+        self._scroll_to(0)
         self._coming, rows = None, Rows()
         feed.replace(rows, run(rows.take(entries, feed.columns())))
         if was_empty:
@@ -95,6 +96,9 @@ class Transcript:
 
     def set_waiting(self, on: bool) -> None:
         """Shows that a reply is due before it has an entry."""
+        if on == self._waiting:
+            return
+        self._waiting = on
         show(by_id("pending"), on)
         by_id("pending-name").textContent = self._feed.who[0]
         if self._pinned:
@@ -157,15 +161,27 @@ class Transcript:
         feed, height = self._feed, self._scroller.clientHeight
         if not len(feed.rows) or not height:
             return
-        top = feed.heights.total() - height if self._pinned else self._scroller.scrollTop
-        first, last = visible_range(feed.heights, max(0.0, top), height, _MARGIN)
+        top, (first, last) = self._wanted(height)
         anchor = None if self._pinned else feed.first_below(self._edge(), first, last)
         if last <= feed.first or first >= feed.last:
             feed.begin_at(last if self._pinned else feed.heights.row_at(top))
         done = feed.show(first, last, from_end=self._pinned)
         self._settle(anchor)
-        if not done:
-            self._schedule()
+        show(self._jump, self._is_far_from_end(height))
+        if not done or self._wanted(height)[1] != (first, last):
+            self._schedule()  # rows turned out to have other heights than was guessed
+
+    def _wanted(self, height: float) -> tuple[float, tuple[int, int]]:
+        """The view's top, and the rows that belong into it and around it."""
+        heights = self._feed.heights
+        top = heights.total() - height if self._pinned else self._scroller.scrollTop
+        return top, visible_range(heights, max(0.0, top), height, _MARGIN)
+
+    def _is_far_from_end(self, height: float) -> bool:
+        if self._pinned:
+            return False
+        rest: float = self._scroller.scrollHeight - self._scroller.scrollTop - height
+        return rest > _FAR
 
     def _edge(self) -> float:
         top: float = self._scroller.getBoundingClientRect().top
@@ -174,12 +190,11 @@ class Transcript:
     def _settle(self, anchor: tuple[str, float] | None) -> None:
         """Follows the end, or puts the row that was first in view back where it was."""
         if self._pinned:
-            self._scroller.scrollTop = self._scroller.scrollHeight
+            self._scroll_to(self._scroller.scrollHeight)
         elif anchor is not None:
             moved = self.element_of(anchor[0]).getBoundingClientRect().top - anchor[1]
             if abs(moved) >= 1:
-                self._scroller.scrollTop += moved
-        self._seen_top = self._scroller.scrollTop
+                self._scroll_to(self._scroller.scrollTop + moved)
 
     def _bring(self, key: str, below: float) -> None:
         """Scrolls until a row begins ``below`` pixels under the view's top."""
@@ -189,38 +204,46 @@ class Transcript:
         element = self.element_of(key)
         if element is not None:
             top = element.getBoundingClientRect().top
-            self._scroller.scrollTop += top - self._edge() - below
-            self._seen_top = self._scroller.scrollTop
+            self._scroll_to(self._scroller.scrollTop + top - self._edge() - below)
+            self._schedule()
 
     # What the reader and the browser do
 
     def _scrolled(self, _event: Any) -> None:
         top = self._scroller.scrollTop
+        if top == self._seen_top:
+            return  # it was the transcript's own doing
         rest = self._scroller.scrollHeight - top - self._scroller.clientHeight
         if rest < _AT_END:
             self._pinned = True
         elif top < self._seen_top - 1:
             self._pinned = False
         self._seen_top = top
-        show(self._jump, not self._pinned and rest > 200)
         self._schedule()
 
     def _resized(self, boxes: Any, _observer: Any) -> None:
         """Rows or the view have another size: keeps the sums right and the reader in place."""
-        feed, edge, shift = self._feed, self._scroller.scrollTop, 0.0
+        feed, edge, shift, changed = self._feed, self._scroller.scrollTop, 0.0, False
         for box in list(boxes):
             at = feed.rows.index(box.target.getAttribute("data-entry-id") or INTRO)
             if box.target == self._scroller or not feed.first <= at < feed.last:
+                changed = True
                 continue
             bottom = feed.heights.offset(at + 1)
             change = feed.heights.set(at, box.borderBoxSize[0].blockSize)
+            changed = changed or abs(change) >= 1
             if bottom <= edge:
                 shift += change
         if self._pinned:
-            self._scroller.scrollTop = self._scroller.scrollHeight
+            self._scroll_to(self._scroller.scrollHeight)
         elif shift:
-            self._scroller.scrollTop = edge + shift
-        self._schedule()
+            self._scroll_to(edge + shift)
+        if changed:
+            self._schedule()
+
+    def _scroll_to(self, top: float) -> None:
+        self._scroller.scrollTop = top
+        self._seen_top = self._scroller.scrollTop
 
     def close(self) -> None:
         self._feed.close()

@@ -1,0 +1,115 @@
+"""The event loop of the page: what is ready runs together, and the browser gets its turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any
+
+import pytest
+from personae.browser import loop as page_loop
+
+
+class Browser(asyncio.AbstractEventLoop):
+    """Pyodide's loop: each callback is a task of the browser. Its tasks are run by hand."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Callable[[], None]] = []
+        self.complaints: list[dict[str, Any]] = []
+        self.delays: list[float] = []
+        page_loop.run_ready_together(self)
+
+    def call_later(self, delay: float, callback: Any, *args: Any, context: Any = None) -> Any:
+        self.delays.append(delay)
+        self.tasks.append(lambda: callback(*args))
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        self.complaints.append(context)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def run_task(self) -> None:
+        self.tasks.pop(0)()
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds of the clock."""
+    now = [0.0]
+    monkeypatch.setattr(page_loop.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_what_becomes_ready_meanwhile_runs_in_the_same_task(time: list[float]) -> None:
+    browser, ran = Browser(), []
+
+    def step(name: str, *then: str) -> None:
+        ran.append(name)
+        for follower in then:
+            browser.call_soon(step, follower)
+
+    browser.call_soon(step, "a", "c", "d")
+    browser.call_soon(step, "b", "e")
+    assert ran == [], "nothing runs at once"
+    browser.run_task()
+    assert ran == ["a", "b", "c", "d", "e"]
+    assert (browser.tasks, browser.delays) == ([], [0])
+
+
+def test_the_browser_has_its_turn(time: list[float]) -> None:
+    browser, ran = Browser(), []
+
+    def long(name: str) -> None:
+        ran.append(name)
+        time[0] += page_loop.TURN
+
+    for name in ("a", "b"):
+        browser.call_soon(long, name)
+    browser.run_task()
+    assert ran == ["a"]
+    browser.run_task()
+    assert (ran, browser.tasks) == (["a", "b"], [])
+
+
+def test_what_is_cancelled_does_not_run(time: list[float]) -> None:
+    browser, ran = Browser(), []
+    browser.call_soon(ran.append, "a").cancel()
+    browser.call_soon(ran.append, "b")
+    browser.run_task()
+    assert ran == ["b"]
+
+
+def test_a_failure_stops_nobody(time: list[float]) -> None:
+    browser, ran = Browser(), []
+    browser.call_soon(int, "x")
+    browser.call_soon(ran.append, "b")
+    browser.run_task()
+    assert ran == ["b"]
+    assert isinstance(browser.complaints[0]["exception"], ValueError)
+
+
+def test_what_ends_the_task_leaves_the_rest_for_the_next(time: list[float]) -> None:
+    browser, ran = Browser(), []
+
+    def leave() -> None:
+        raise SystemExit
+
+    browser.call_soon(leave)
+    browser.call_soon(ran.append, "b")
+    with pytest.raises(SystemExit):
+        browser.run_task()
+    browser.run_task()
+    assert ran == ["b"]
+
+
+def test_callbacks_run_in_their_context(time: list[float]) -> None:
+    browser, ran = Browser(), []
+    name: ContextVar[str] = ContextVar("name", default="none")
+    context = copy_context()
+    context.run(name.set, "inner")
+    browser.call_soon(lambda: ran.append(name.get()), context=context)
+    browser.call_soon(lambda: ran.append(name.get()))
+    browser.run_task()
+    assert ran == ["inner", "none"]
