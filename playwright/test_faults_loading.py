@@ -75,3 +75,17 @@ def test_an_agent_without_the_function_it_needs(
     both_called(app, provider, "break_absent")
     is_told(app, provider, "no function")
     expect(app.by("error-banner")).to_contain_text("broken.absent")
+
+
+def test_each_agent_that_fails_is_shown(
+    app: AppPage, provider: ModelProvider, tmp_path: Path
+) -> None:
+    more = [HERE / "broken" / f"broken.{how}.js" for how in WHY]
+    app.page.locator("[data-action=show-start]").first.click()
+    app.open_file(moody(tmp_path, *more, name="Both"))
+    banners = app.by("error-banner")
+    for how in WHY:
+        expect(banners.filter(has_text=f"broken.{how}")).to_have_count(1, timeout=READY)
+    provider.script(says("Well."))
+    app.say("How are you?").answered("Well.")
+    expect(banners).to_have_count(2)  # each is told of once

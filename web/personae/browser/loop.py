@@ -2,7 +2,8 @@
 
 Pyodide gives every callback a task of the browser, which puts others in between: drawing, messages,
 timers. A step of the player takes dozens of callbacks and waited more than it ran. Here callbacks
-run as in any asyncio loop, in the order they became ready, until none is left or the browser is due.
+run as in any asyncio loop, in the order they became ready, until none is left or it is the
+browser's turn.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from personae.errors import PersonaeError
+from personae.errors import AgentError, PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
 from personae.ui.content_search import ContentSearch, newest_hit
@@ -202,7 +202,9 @@ class Chat:
 
     def _show_error(self, error: BaseException, retry: Callable[[], Any] | None) -> None:
         self._error_shown = error
-        self._page.banners.show_error(error, topic="turn", retry=retry)
+        agent = error.detail.get("agentId") if isinstance(error, AgentError) else None
+        topic = f"turn/{agent}" if agent else "turn"
+        self._page.banners.show_error(error, topic=topic, retry=retry)
 
     def _show_entries(self) -> None:
         if self.player is None:

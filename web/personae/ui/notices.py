@@ -68,7 +68,10 @@ class Toasts:
 
 
 class Banners:
-    """Errors that stay until they are dealt with: one per topic, newest last."""
+    """Errors that stay until they are dealt with: one per topic, newest last.
+
+    A topic can have others below it (``turn/an.agent``), which are cleared with it.
+    """
 
     def __init__(self, dispatcher: Dispatcher, open_settings: Work) -> None:
         self._box, self._open_settings = by_id("banners"), open_settings
@@ -101,9 +104,10 @@ class Banners:
         self._box.appendChild(banner)
 
     def clear(self, topic: str) -> None:
-        self._retries.pop(topic, None)
         for banner in list(self._box.children):
-            if banner.dataset.topic == topic:
+            own = str(banner.dataset.topic)
+            if own == topic or own.startswith(f"{topic}/"):
+                self._retries.pop(own, None)
                 banner.remove()
 
     def _act(self, element: Any, _event: Any) -> Any:
