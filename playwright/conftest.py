@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,14 +15,11 @@ from faults.living import begin, living_app
 from faults.world import moody
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
+from tests import chromium
 from tests.provider.fixtures import provider, running_provider
 from tests.provider.server import ModelProvider
 
 __all__ = ["provider", "running_provider"]
-
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
 
 LAN_HOST = "player.lan"
 """This machine by a name that browsers do not trust as they trust 127.0.0.1."""
@@ -32,11 +27,8 @@ LAN_HOST = "player.lan"
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    arguments.append(f"--host-resolver-rules=MAP {LAN_HOST} 127.0.0.1")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--no-sandbox")
-    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+    arguments = [*chromium.arguments(), f"--host-resolver-rules=MAP {LAN_HOST} 127.0.0.1"]
+    return {**browser_type_launch_args, "executable_path": chromium.EXECUTABLE, "args": arguments}
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -27,8 +26,10 @@ from playwright.sync_api import Browser, sync_playwright
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent.parent
 sys.path.append(str(ROOT))  # a bench is started by its path; its peers are built with `bundle`
+
+from tests import chromium as launch  # noqa: E402 (from the root)
+
 RESULTS = BENCH / "results"
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 NOISE = 0.15
 """Two medians that lie closer than this are the same, whatever their spread says."""
 
@@ -168,7 +169,7 @@ def report(
 
 
 def machine() -> dict[str, Any]:
-    browser = subprocess.run([str(CHROMIUM), "--version"], capture_output=True, text=True)
+    browser = subprocess.run([str(launch.EXECUTABLE), "--version"], capture_output=True, text=True)
     return {
         "processors": os.cpu_count(),
         "system": platform.system(),
@@ -186,11 +187,10 @@ def options(description: str, rounds: int = 5) -> argparse.Namespace:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--no-sandbox")
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = started.chromium.launch(
+            executable_path=launch.EXECUTABLE, args=launch.arguments()
+        )
         yield browser
         browser.close()
 

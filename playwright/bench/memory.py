@@ -20,11 +20,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness import CHROMIUM, Case, Target, interleave, options, report, serving
+from harness import Case, Target, interleave, options, report, serving
 from peers import bare_pyodide
 from troupe import troupe
 
 from bundle.paths import STATIC
+from tests import chromium as launch
 
 STEADY = 0.01
 PAUSE = 5.0
@@ -104,8 +105,14 @@ def waited(happened: Callable[[], bool]) -> None:
 def chromium() -> Iterator[Chromium]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        command = [str(CHROMIUM), *FLAGS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        command = [
+            str(launch.EXECUTABLE),
+            *FLAGS,
+            *sandbox,
+            f"--user-data-dir={profile}",
+            "about:blank",
+        ]
+        process = subprocess.Popen([*command, "about:blank"], stderr=subprocess.DEVNULL)
         try:
             yield Chromium(process, Path(profile))
         finally:
