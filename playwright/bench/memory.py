@@ -105,14 +105,9 @@ def waited(happened: Callable[[], bool]) -> None:
 def chromium() -> Iterator[Chromium]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        command = [
-            str(launch.EXECUTABLE),
-            *FLAGS,
-            *sandbox,
-            f"--user-data-dir={profile}",
-            "about:blank",
-        ]
-        process = subprocess.Popen([*command, "about:blank"], stderr=subprocess.DEVNULL)
+        profiled = (f"--user-data-dir={profile}", "about:blank")
+        command = [str(launch.EXECUTABLE), *FLAGS, *sandbox, *profiled]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             yield Chromium(process, Path(profile))
         finally:

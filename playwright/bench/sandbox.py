@@ -33,6 +33,7 @@ def main() -> None:
         site = Path(folder)
         serving.build(site, BENCH / "pages" / "sandbox_driver.py")
         bundle_bare(site / "bare.js")
+        (site / "plain").symlink_to(serving.MODULES / "pyodide")  # as its package is
         serving.write_frame(site, BENCH / "pages" / "echo.js")
         with serving.served(site) as origin:
             page = browser.new_page()

@@ -18,8 +18,8 @@ const boots = {
     return engine.doString("return 1 + 1");
   },
   async python(base) {
-    const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
-    const pyodide = await loadPyodide({ indexURL: `${base}pyodide/` });
+    const { loadPyodide } = await import(`${base}plain/pyodide.mjs`);
+    const pyodide = await loadPyodide({ indexURL: `${base}plain/` });
     return pyodide.runPython("1 + 1");
   },
 };
