@@ -41,6 +41,12 @@ REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key
             "none",
         ),
         (
+            AgentError("failed", "Agent a.b could not be loaded: agents/a.b.js: no hands"),
+            "Agent a.b could not be loaded",
+            "agents/a.b.js: no hands. The character goes on without it.",
+            "none",
+        ),
+        (
             ZeroDivisionError("by zero"),
             "Something in the app went wrong.",
             "reload the page",

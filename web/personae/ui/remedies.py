@@ -40,7 +40,8 @@ def advise(error: BaseException) -> Advice:
     """Advice for any error; our own messages say what to do, others get a way on."""
     if isinstance(error, PersonaeError):
         title, rest = headline(error.message)
-        return Advice(title, " ".join(filter(None, (rest, _more(error)))), _action(error))
+        remedy = " ".join(map(_sentence, filter(None, (rest, _more(error)))))
+        return Advice(title, remedy, _action(error))
     return Advice(
         "Something in the app went wrong.",
         "What was confirmed is saved. Try again, or reload the page.",
@@ -58,6 +59,11 @@ def headline(message: str) -> tuple[str, str]:
 
 
 _CLAUSE = re.compile(r"(?P<head>.{12,120}?)(?P<mark>[.:])\s+(?P<rest>.*)\Z", re.DOTALL)
+
+
+def _sentence(text: str) -> str:
+    """With its full stop, which what an agent throws seldom has."""
+    return text if text[-1] in ".!?…" else f"{text}."
 
 
 def _more(error: PersonaeError) -> str:
