@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -365,6 +367,24 @@ async def test_ids_avoid_those_of_earlier_rounds() -> None:
         reply = [event async for event in stream][-1]
     assert isinstance(reply, Reply)
     assert reply.tool_calls[0].id not in ("a", "call00001", "")
+
+
+async def test_a_response_does_not_wait_for_the_garbage_collector() -> None:
+    opened: list[weakref.ref[FakeResponse]] = []
+
+    class Once:
+        async def open(self, request: HttpRequest) -> FakeResponse:
+            response = said("Hi")
+            opened.append(weakref.ref(response))
+            return response
+
+    gc.disable()
+    try:
+        await collect(ChatClient(Once(), ManualClock()))
+        await settle()
+        assert [response() for response in opened] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_usage_is_the_providers_or_an_estimate() -> None:

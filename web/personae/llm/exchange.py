@@ -57,9 +57,13 @@ class Exchange:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._reader.cancel()
-        self._watchdog.cancel()
-        await asyncio.gather(self._reader, self._watchdog, return_exceptions=True)
+        reader, watchdog = self._reader, self._watchdog
+        # A task that was cancelled leads back here: with it the response would wait for the
+        # garbage collector, and what it holds of the browser with it.
+        del self._reader, self._watchdog
+        reader.cancel()
+        watchdog.cancel()
+        await asyncio.gather(reader, watchdog, return_exceptions=True)
 
     async def get(self) -> Item | None:
         """The response when its headers are there, then its bytes; None at the end.
