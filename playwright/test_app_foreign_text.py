@@ -13,7 +13,7 @@ from app_page import READY, AppPage
 from playwright.sync_api import Page, Request, expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import calls, says
+from tests.provider.turns import DONE, Stall, calls, chunk, says, stream
 
 NAME = "Wren Tallow"
 PNG = bytes.fromhex(
@@ -86,10 +86,26 @@ def test_markdown_from_a_model_does_nothing(
 def test_a_picture_whose_host_refuses_becomes_a_link(app: AppPage, provider: ModelProvider) -> None:
     closed = provider.serve("/closed.png", PNG, "image/png", cors=False)
     provider.script(says(f"![closed]({closed})"))
-    app.say("Go")
-    app.page.get_by_role("button", name="Show picture from").click(timeout=READY)
+    app.say("Go").answered("")
+    app.page.get_by_role("button", name="Show picture from").click()
     link = app.page.get_by_role("link", name="Open the picture")
     expect(link).to_have_attribute("href", closed)
+
+
+def test_a_picture_that_was_asked_for_stays_while_the_reply_goes_on(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    shown = provider.serve("/shown.png", PNG, "image/png")
+    beginning = stream(chunk({"content": f"Look: ![shown]({shown}) and"}), Stall())
+    provider.script(beginning.without_end(chunk({"content": " so on"}), chunk({}, "stop"), DONE))
+    app.say("Go")
+    app.page.get_by_role("button", name="Show picture from").click(timeout=READY)
+    picture = app.messages().last.locator(".prose img")
+    expect(picture).to_have_attribute("alt", "shown")
+    provider.release()
+    app.answered("and so on")
+    expect(picture).to_have_attribute("alt", "shown")
+    expect(app.page.get_by_role("button", name="Show picture from")).to_have_count(0)
 
 
 def test_user_text_tool_results_and_errors_are_text(app: AppPage, provider: ModelProvider) -> None:
