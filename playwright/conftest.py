@@ -72,15 +72,27 @@ def lan_url(player_url: str) -> str:
 
 
 @pytest.fixture(scope="module")
+def living_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The character in the tab of ``living``; some modules have one of their own."""
+    return moody(tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def living_scripts() -> tuple[str, ...]:
+    """Scripts of ``faults`` that run in that tab before the page's own."""
+    return ()
+
+
+@pytest.fixture(scope="module")
 def living(
     browser: Browser,
     player_url: str,
     running_provider: ModelProvider,
-    tmp_path_factory: pytest.TempPathFactory,
+    living_package: Path,
+    living_scripts: tuple[str, ...],
 ) -> Iterator[AppPage]:
     """The tab that all cases of a module live in, see ``faults.living``."""
-    package = moody(tmp_path_factory.mktemp("package"))
-    with living_app(browser, player_url, running_provider, package) as app:
+    with living_app(browser, player_url, running_provider, living_package, *living_scripts) as app:
         yield app
 
 

@@ -5,13 +5,12 @@ The page's clock is a virtual one, so that deadlines cost no time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from app_page import READY, AppPage
-from faults.living import living_app
 from faults.world import HERE, moody, until
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, json_body, reply_json, says
@@ -39,17 +38,10 @@ Answer the question."""
 
 
 @pytest.fixture(scope="module")
-def living(
-    browser: Browser,
-    player_url: str,
-    running_provider: ModelProvider,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[AppPage]:
+def living_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = HERE / "agents" / "test.hostile.js"
     folder = tmp_path_factory.mktemp("package")
-    package = moody(folder, hostile, **{"scholar.subagent.md": SCHOLAR})
-    with living_app(browser, player_url, running_provider, package) as app:
-        yield app
+    return moody(folder, hostile, **{"scholar.subagent.md": SCHOLAR})
 
 
 def next_works(app: AppPage, provider: ModelProvider) -> None:

@@ -6,33 +6,31 @@ answered its tool call can go on while the model speaks again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from app_page import READY, AppPage
-from faults.living import begin, living_app
+from faults.living import begin
 from faults.world import HERE, moody, until
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import DONE, Pause, Turn, calls, chunk, says, stream
 
 
 @pytest.fixture(scope="module")
-def living(
-    browser: Browser,
-    player_url: str,
-    running_provider: ModelProvider,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[AppPage]:
+def living_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
     patient = folder / "test.hostile.js"
     source = (HERE / "agents" / patient.name).read_text()
     # One that may ask the model has two minutes, so that nothing has to hurry here.
     patient.write_text(source.replace("@api", "@api studio.model\n * @api", 1))
-    package = moody(folder, patient)
-    with living_app(browser, player_url, running_provider, package, "growth.js") as app:
-        yield app
+    return moody(folder, patient)
+
+
+@pytest.fixture(scope="module")
+def living_scripts() -> tuple[str, ...]:
+    return ("growth.js",)
 
 
 def slowly() -> Turn:

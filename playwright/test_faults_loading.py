@@ -16,11 +16,12 @@ LANGUAGES = ["js", "ts", "py", "lua"]
 WHY = {"syntax": "could not be loaded", "throws": "no hands"}
 
 
-def opened(app: AppPage, tmp_path: Path, agent: str) -> AppPage:
-    """The character with test.moody and a broken agent that is started with the conversation."""
+def opened(app: AppPage, tmp_path: Path, *agents: str) -> AppPage:
+    """The character with test.moody and broken agents that are started with the conversation."""
     app.page.locator("[data-action=show-start]").first.click()
-    app.open_file(moody(tmp_path, HERE / "broken" / agent, name=agent))
-    expect(app.by("character-name").first).to_have_text(agent, timeout=READY)
+    broken = [HERE / "broken" / agent for agent in agents]
+    app.open_file(moody(tmp_path, *broken, name=agents[0]))
+    expect(app.by("character-name").first).to_have_text(agents[0], timeout=READY)
     return app
 
 
@@ -80,9 +81,7 @@ def test_an_agent_without_the_function_it_needs(
 def test_each_agent_that_fails_is_shown(
     app: AppPage, provider: ModelProvider, tmp_path: Path
 ) -> None:
-    more = [HERE / "broken" / f"broken.{how}.js" for how in WHY]
-    app.page.locator("[data-action=show-start]").first.click()
-    app.open_file(moody(tmp_path, *more, name="Both"))
+    opened(app, tmp_path, *(f"broken.{how}.js" for how in WHY))
     banners = app.by("error-banner")
     for how in WHY:
         expect(banners.filter(has_text=f"broken.{how}")).to_have_count(1, timeout=READY)

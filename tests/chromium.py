@@ -29,10 +29,10 @@ _TURNED_OFF_ANYWAY = (
 )
 
 
-def arguments() -> list[str]:
-    """Command-line switches that leave the machine to the page."""
+def arguments(*turned_off: str) -> list[str]:
+    """Command-line switches that leave the machine to the page; ``turned_off``: more features."""
     switches = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    switches.append(f"--disable-features={','.join((*_POPUPS, *_TURNED_OFF_ANYWAY))}")
+    switches.append(f"--disable-features={','.join((*turned_off, *_POPUPS, *_TURNED_OFF_ANYWAY))}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         switches.append("--no-sandbox")
     return switches

@@ -30,6 +30,7 @@ from app_page import AppPage  # noqa: E402
 from faults.world import HERE, NAME, inject, moody, stored  # noqa: E402
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
 
+from tests import chromium as launch  # noqa: E402
 from tests.provider.server import ModelProvider  # noqa: E402
 from tests.provider.turns import Turn, calls, says  # noqa: E402
 
@@ -48,11 +49,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=2000)
     parser.add_argument("--every", type=int, default=250)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
     options = parser.parse_args()
     with served() as url, ModelProvider() as provider, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=options.chromium, args=["--no-sandbox", "--js-flags=--expose-gc"]
+            executable_path=launch.EXECUTABLE,
+            args=[*launch.arguments(), "--js-flags=--expose-gc"],
         )
         context = browser.new_context()
         inject(context)

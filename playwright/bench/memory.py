@@ -8,7 +8,6 @@ runs, since one fills its cache for a while. Linux only.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -31,9 +30,7 @@ STEADY = 0.01
 PAUSE = 5.0
 """Memory is what it stays at: within 1 % for two pauses of 5 s."""
 LIMIT = 120.0
-FLAGS = ("--headless=new", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run")
-FLAGS += ("--disable-background-networking", "--disable-component-update")
-FLAGS += ("--disable-features=SpareRendererForSitePerProcess",)
+FLAGS = ("--headless=new", "--remote-debugging-port=0", "--no-first-run")
 PORT_FILE = "DevToolsActivePort"
 
 
@@ -104,9 +101,9 @@ def waited(happened: Callable[[], bool]) -> None:
 @contextmanager
 def chromium() -> Iterator[Chromium]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        profiled = (f"--user-data-dir={profile}", "about:blank")
-        command = [str(launch.EXECUTABLE), *FLAGS, *sandbox, *profiled]
+        flags = [*FLAGS, *launch.arguments("SpareRendererForSitePerProcess")]
+        flags.append(f"--user-data-dir={profile}")
+        command = [str(launch.EXECUTABLE), *flags, "about:blank"]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             yield Chromium(process, Path(profile))

@@ -1,6 +1,7 @@
 // Pictures in messages: a button first, because loading one tells its host who reads what.
 const EMBEDDED = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 const REMOTE = /^https?:\/\//i;
+/** Pictures that are kept in memory. */
 const KEPT = 50;
 
 /** URL -> promise of the picture, of those the user has asked for: replies are drawn repeatedly. */

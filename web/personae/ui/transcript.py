@@ -33,7 +33,7 @@ class Transcript:
         self._feed = Feed(self._scroller, self._resized)
         self._coming: Rows | None = None
         """The rows that ``reset`` is making."""
-        self._pinned, self._seen_top, self._waiting = True, 0.0, False
+        self._pinned, self._seen_top = True, 0.0
         self._listeners = Listeners()
         self._listeners.on(self._scroller, "scroll", self._scrolled, passive=True)
 
@@ -96,12 +96,11 @@ class Transcript:
 
     def set_waiting(self, on: bool) -> None:
         """Shows that a reply is due before it has an entry."""
-        if on == self._waiting:
-            return
-        self._waiting = on
-        show(by_id("pending"), on)
+        pending = by_id("pending")
+        changes = pending.hidden == on
+        show(pending, on)
         by_id("pending-name").textContent = self._feed.who[0]
-        if self._pinned:
+        if changes and self._pinned:
             self._schedule()
 
     def expect(self, text: str) -> None:
@@ -210,16 +209,15 @@ class Transcript:
     # What the reader and the browser do
 
     def _scrolled(self, _event: Any) -> None:
-        top = self._scroller.scrollTop
-        if top == self._seen_top:
-            return  # it was the transcript's own doing
+        top, before = self._scroller.scrollTop, (self._pinned, self._seen_top)
         rest = self._scroller.scrollHeight - top - self._scroller.clientHeight
         if rest < _AT_END:
             self._pinned = True
         elif top < self._seen_top - 1:
             self._pinned = False
         self._seen_top = top
-        self._schedule()
+        if (self._pinned, top) != before:  # else it was the transcript's own doing
+            self._schedule()
 
     def _resized(self, boxes: Any, _observer: Any) -> None:
         """Rows or the view have another size: keeps the sums right and the reader in place."""
