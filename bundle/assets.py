@@ -51,7 +51,7 @@ def stage_python(assets: Path) -> None:
         folder.mkdir()
     for name in PYODIDE_FILES:
         shutil.copy(MODULES / "pyodide" / name, pyodide / name)
-    for name in ("interpreter.mjs", "snapshot.mjs"):
+    for name in ("interpreter.mjs", "snapshot.mjs", "started.mjs"):
         shutil.copy(WEB / name, pyodide / name)
     source = CACHE / "core.zip"
     wheels.write_core_wheel(source)

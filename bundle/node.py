@@ -61,5 +61,6 @@ def esbuild(
         "--minify",
         "--legal-comments=none",
         "--log-level=warning",
+        "--loader:.py=text",
         *(f"--define:{name}={value}" for name, value in (define or {}).items()),
     )

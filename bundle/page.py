@@ -40,8 +40,7 @@ def write(stage: Path, facts: dict[str, Any]) -> None:
     for script in ("boot.js", "character-player.js"):
         esbuild(WEB / script, stage / script, define=define)
     esbuild(WEB / "style.css", stage / "style.css")
-    for name in ("main.py", "theme.js"):
-        shutil.copy(WEB / name, stage / name)
+    shutil.copy(WEB / "theme.js", stage / "theme.js")
     for folder in ("templates", "icons"):
         shutil.copytree(WEB / folder, stage / folder)
     write_sample(stage / "sample.zip")

@@ -38,6 +38,36 @@ def test_without_a_fitting_snapshot_python_starts_plainly(page: Page, player_url
     app.say('call roll_dice {"sides": 20}').answered("1d20:")
 
 
+def test_the_package_is_asked_for_once_and_while_python_starts(page: Page, player_url: str) -> None:
+    page.add_init_script(
+        """addEventListener("py:progress", ({ detail }) => performance.mark(detail))"""
+    )
+    AppPage(page, player_url).open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
+    asked = page.evaluate(
+        """() => performance.getEntriesByType("resource")
+            .filter(({ name }) => name.endsWith("/sample.zip")).map((entry) => entry.startTime)"""
+    )
+    (ready,) = page.evaluate(
+        """() => performance.getEntriesByName("Loaded Pyodide").map((mark) => mark.startTime)"""
+    )
+    assert len(asked) == 1
+    assert asked[0] < ready
+
+
+def test_a_script_of_the_host_has_pyscript(page: Page, player_url: str, console: list[str]) -> None:
+    AppPage(page, player_url).open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.type = "py";
+            script.textContent = "from pyscript import document; document.title = 'by the host'";
+            document.body.append(script);
+        }"""
+    )
+    expect(page).to_have_title("by the host")
+    assert console == []
+
+
 MOVED = """() => new Promise((resolve) => {
     const moved = [];
     new PerformanceObserver((list) => {

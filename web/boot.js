@@ -3,6 +3,9 @@ import { assets, bootBytes, root } from "./host/assets.js";
 import { download } from "./host/download.js";
 import { forgetNotes } from "./host/forgetful.js";
 import { host } from "./host/index.js";
+import { fetchEarly } from "./host/package.js";
+import { openEarly } from "./host/storage.js";
+import main from "./main.py";
 
 // Plugins of PyScript that this page has no use for.
 const UNUSED_PLUGINS = [
@@ -18,6 +21,9 @@ const UNUSED_PLUGINS = [
 // What arrives of these beside the snapshot; the rest of the start is small.
 const COUNTED = /\/pyodide\.asm\.wasm$|\/pyodide-lock\.json$/;
 
+// Milliseconds between two moves of the progress bar.
+const BETWEEN_DRAWINGS = 100;
+
 const element = (id) => document.getElementById(id);
 
 // What PyScript's progress events say -> what the user reads.
@@ -32,13 +38,16 @@ function show(label) {
   if (target) target.textContent = label;
 }
 
-/** Moves the bar with what arrives of the files that Python starts from. */
+/** Moves the bar with what arrives of the files that Python starts from; drawing takes time too. */
 function watchProgress() {
   const arrived = new Map();
+  let drawn = -Infinity;
   const note = (url, bytes) => {
     arrived.set(url, bytes);
     const bar = element("boot-bar");
-    if (bar) bar.value = Math.min(1, [...arrived.values()].reduce((sum, each) => sum + each) / bootBytes);
+    if (!bar || performance.now() < drawn + BETWEEN_DRAWINGS) return;
+    drawn = performance.now();
+    bar.value = Math.min(1, [...arrived.values()].reduce((sum, each) => sum + each) / bootBytes);
   };
   const observer = new PerformanceObserver((list) => {
     for (const { name, decodedBodySize } of list.getEntries())
@@ -82,17 +91,24 @@ function configure() {
   other.setAttribute("type", "json");
   other.textContent = JSON.stringify({ plugins });
   document.body.append(other);
-  return JSON.stringify({ interpreter: `${assets.pyodide}interpreter.mjs`, plugins });
+  return JSON.stringify({ interpreter: `${assets.pyodide}started.mjs`, plugins });
 }
 
 /** Everything the start needs, all at once; one after another they would find each other late. */
 function fetchAhead() {
   const { pyodide } = assets;
-  const modules = ["interpreter", "pyodide", "snapshot", "pyodide.asm"].map((name) => `${pyodide}${name}.mjs`);
+  const names = ["interpreter", "pyodide", "snapshot", "pyodide.asm", "started"];
+  const modules = names.map((name) => `${pyodide}${name}.mjs`);
   const ahead = (attributes) => document.head.append(Object.assign(document.createElement("link"), attributes));
   for (const href of [`${pyodide}pyodide.asm.wasm`, `${root}config.json`])
     ahead({ rel: "preload", as: "fetch", crossOrigin: "", href });
   for (const href of [assets.pyscript, assets.render, ...modules]) ahead({ rel: "modulepreload", href });
+}
+
+/** The interpreter, which need not wait for PyScript to ask for it. */
+async function startPython() {
+  const { loadPyodide } = await import(`${assets.pyodide}interpreter.mjs`);
+  return loadPyodide({ indexURL: assets.pyodide, stderr: console.error });
 }
 
 /** Does what the first paint shall not compete with. A page that nobody sees is not painted. */
@@ -106,7 +122,11 @@ function start() {
   host.snapshot = download(assets.snapshot, (bytes) => note(assets.snapshot, bytes));
   host.snapshot.catch(() => {}); // heard by who puts it back
   fetchAhead();
+  fetchEarly();
+  openEarly();
   watchFailures();
+  host.python = startPython();
+  host.python.catch(() => {}); // heard by PyScript, and said as its failure
   const remember = forgetNotes();
   addEventListener("py:progress", ({ detail }) => detail in PHASES && show(PHASES[detail]));
   addEventListener("personae:started", remember, { once: true });
@@ -116,7 +136,7 @@ function start() {
   });
   const script = document.createElement("script");
   script.type = "py";
-  script.src = "main.py";
+  script.textContent = main;
   script.setAttribute("config", configure());
   document.body.append(script);
   show("Loading the page runtime");

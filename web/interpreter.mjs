@@ -1,4 +1,4 @@
-// What the page names as its Python interpreter: Pyodide as bundled, with the player in it.
+// The page's Python interpreter: Pyodide as bundled, with the player in it.
 //
 // Normally nothing is imported at start: the build has kept the memory of an interpreter that had
 // imported all of the player (bundle/snapshot.mjs), and that is put back. The options for it are
@@ -54,8 +54,8 @@ async function restore(options) {
     const ours = {
       stdLibURL: "data:application/zip,",
       createPyodideModule: createModule,
-      // Says how large the memory is to be; never written, so it takes none itself.
-      _loadSnapshot: new Uint8Array(host.snapshotLength),
+      // Says how large the memory is to be, without taking any.
+      _loadSnapshot: Object.defineProperty(new Uint8Array(), "length", { value: host.snapshotLength }),
     };
     load({ ...options, ...ours }).then(resolve, reject);
   });
@@ -64,6 +64,7 @@ async function restore(options) {
   delete pyodide._api.config._loadSnapshot;
   delete pyodide._api.restoreSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
+  host.restored = true;
   return awake(pyodide);
 }
 

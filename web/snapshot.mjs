@@ -18,10 +18,10 @@ export const EMPTIED = 3;
 
 const words = (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
-/** Sum of 32-bit words, to tell whether a fresh module is the one the snapshot was made from. */
+/** Sum of one word per block, to tell whether a fresh module is the one the snapshot is made from. */
 export function sum(bytes, total) {
   const all = words(bytes);
-  for (let at = 0; at < all.length; at++) total = (total + all[at]) >>> 0;
+  for (let at = 0; at < all.length; at += BLOCK / 4) total = (total + all[at]) >>> 0;
   return total;
 }
 
@@ -67,16 +67,15 @@ export function putBack(file, fresh, heap) {
   let next = 0;
   for (const [kind, to, size] of runs(file)) {
     if (kind === STORED) heap.set(file.subarray(from, (from += size)), to);
-    else if (kind === FRESH) correct(heap.subarray(to, to + size), words(fresh[next++]));
-    else correct(heap.subarray(to, to + size), null);
+    else if (kind === FRESH) correct(words(heap.subarray(to, to + size)), words(fresh[next++]));
+    else empty(words(heap.subarray(to, to + size)));
   }
 }
 
-/** Writes the blocks that differ from `right`, or from zero. */
-function correct(bytes, right) {
-  const now = words(bytes);
-  for (let at = 0; at < now.length; at++) {
-    const value = right ? right[at] : 0;
-    if (now[at] !== value) now[at] = value;
-  }
+function correct(now, right) {
+  for (let at = 0; at < now.length; at++) if (now[at] !== right[at]) now[at] = right[at];
+}
+
+function empty(now) {
+  for (let at = 0; at < now.length; at++) if (now[at] !== 0) now[at] = 0;
 }

@@ -146,7 +146,7 @@ def imports(browser: Browser, player: str) -> str:
     page.route("**/interpreter.mjs", add_watch)
     page.goto(f"{player}/?loadCharacter={player}/sample.zip")
     page.wait_for_selector(PLAYER_READY, state="attached", timeout=LIMIT)
-    known, times = json.loads(page.get_attribute("html", "data-imports") or "[0, []]")
+    known, times = json.loads(page.get_attribute("html", "data-imports") or "")
     page.close()
     rows = [["imported at start", "ms"], *([name, f"{own:.1f}"] for name, own in times)]
     total = sum(own for _, own in times)

@@ -3,6 +3,7 @@
 import { assets, root, snapshotLength } from "./assets.js";
 import { openStorage } from "./storage.js";
 import { tryLock } from "./locks.js";
+import { fetchPackage } from "./package.js";
 import { hear } from "./ports.js";
 import { pieces } from "./pieces.js";
 
@@ -11,7 +12,8 @@ function load(piece) {
   return import(assets[piece]);
 }
 
-export const host = { assets, root, snapshotLength, load, openStorage, tryLock, hear, pieces };
+const facts = { assets, root, snapshotLength };
+export const host = { ...facts, load, openStorage, fetchPackage, tryLock, hear, pieces };
 
 /**
  * The interpreter module looks here: it is loaded by URL and cannot be handed arguments. A string,

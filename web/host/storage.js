@@ -4,6 +4,7 @@
 import { openDB } from "idb";
 import { Patience, named } from "./patience.js";
 
+const NAME = "personae";
 export const SCHEMA = 1;
 const TABLES = ["packages", "files", "conversations", "entries", "stores", "settings"];
 
@@ -24,19 +25,13 @@ async function lastOf(store, range, limit) {
 }
 
 class Storage {
-  #name;
+  /** told(event) hears "closed-for-upgrade" when a newer version in another tab took over. */
+  told = () => {};
   #opening = null;
   #blocked = false;
-  #told;
   #patience = new Patience();
 
-  /** told(event) hears "closed-for-upgrade" when a newer version in another tab took over. */
-  constructor(name, told) {
-    this.#name = name;
-    this.#told = told;
-  }
-
-  #open() {
+  open() {
     // While an upgrade waits for another tab, the browser lets every further open wait behind it.
     if (this.#blocked) return Promise.reject(blocked());
     this.#opening ??= this.#connect().catch((error) => {
@@ -49,7 +44,7 @@ class Storage {
   #connect() {
     const forget = () => (this.#opening = null);
     return new Promise((resolve, reject) => {
-      openDB(this.#name, SCHEMA, {
+      openDB(NAME, SCHEMA, {
         upgrade(database) {
           for (const table of TABLES)
             if (!database.objectStoreNames.contains(table)) database.createObjectStore(table);
@@ -61,7 +56,7 @@ class Storage {
         blocking: (_current, _next, event) => {
           event.target.close();
           forget();
-          this.#told("closed-for-upgrade");
+          this.told("closed-for-upgrade");
         },
         terminated: forget,
       })
@@ -75,7 +70,7 @@ class Storage {
 
   /** work(transaction)'s result; a connection that was lost is opened again, once. */
   async #transact(tables, mode, work) {
-    const once = async () => work((await this.#open()).transaction(tables, mode));
+    const once = async () => work((await this.open()).transaction(tables, mode));
     try {
       return await once();
     } catch (error) {
@@ -141,6 +136,16 @@ class Storage {
   }
 }
 
-export function openStorage(name, told) {
-  return new Storage(name, told);
+let early = null;
+
+/** Opens the database before Python is there to ask for it: the first time it takes its time. */
+export function openEarly() {
+  early = new Storage();
+  early.open().catch(() => {}); // tried again, and told, when it is asked for
+}
+
+export function openStorage(told) {
+  const storage = early ?? new Storage();
+  early = null;
+  return Object.assign(storage, { told });
 }

@@ -12,6 +12,10 @@ times = []
 inner = [0.0]
 
 
+def tell():
+    js.document.documentElement.dataset.imports = json.dumps([len(sys.modules), times])
+
+
 def timed(name, import_):
     inner.append(0.0)
     started = perf_counter()
@@ -22,7 +26,8 @@ def timed(name, import_):
         own = took - inner.pop()
         inner[-1] += took
         times.append([name, own * 1000])
-        js.document.documentElement.dataset.imports = json.dumps([len(sys.modules), times])
+        tell()
 
 
+tell()
 machinery._find_and_load = timed

@@ -13,7 +13,7 @@ import personae_host
 from pyodide.ffi import JsException
 
 from personae.bounded import load_json
-from personae.browser.convert import error_message, options_to_js
+from personae.browser.convert import error_message
 from personae.errors import PackageError
 from personae.player.environment import Progress
 
@@ -29,7 +29,7 @@ class PackageFetcher:
     async def __call__(self, url: str, progress: Progress) -> bytearray:
         href = checked_url(url)
         try:
-            response = await fetch(href)
+            response = await personae_host.fetchPackage(href)
         except JsException as error:
             if not self._proxy or js.URL.new(href).origin == js.location.origin:
                 raise refused(url, error_message(error), proxy=self._proxy) from error
@@ -41,7 +41,7 @@ class PackageFetcher:
     async def _through_proxy(self, url: str) -> Any:
         query = js.encodeURIComponent(url)
         try:
-            return await fetch(f"{personae_host.root}proxy?url={query}")
+            return await personae_host.fetchPackage(f"{personae_host.root}proxy?url={query}")
         except JsException as error:
             raise refused(url, error_message(error), proxy=True) from error
 
@@ -56,11 +56,6 @@ def checked_url(url: str) -> str:
             "package_url_invalid", f"“{url}” is not a web link: only http and https work."
         )
     return str(parsed.href)
-
-
-async def fetch(url: str) -> Any:
-    options = {"credentials": "omit", "referrerPolicy": "no-referrer", "cache": "no-cache"}
-    return await js.fetch(url, options_to_js(options))
 
 
 async def body_of(response: Any, url: str, progress: Progress) -> bytearray:

@@ -17,8 +17,6 @@ from personae.browser.convert import bytes_from_js, error_message, error_name
 from personae.errors import StorageError
 from personae.ports import Delete, Key, Put, Record, Table
 
-DATABASE = "personae"
-
 # Name of the browser's error -> our code and what to do.
 _REASONS = {
     "QuotaExceededError": (
@@ -52,11 +50,9 @@ _REFUSED = frozenset({"InvalidAccessError", "NotAllowedError"})
 class IndexedDBStorage:
     """ports.Storage. ``told`` hears when another tab's newer version took the database over."""
 
-    def __init__(
-        self, name: str = DATABASE, told: Callable[[str], None] = lambda event: None
-    ) -> None:
+    def __init__(self, told: Callable[[str], None]) -> None:
         self._told = create_proxy(told)
-        self._storage = personae_host.openStorage(name, self._told)
+        self._storage = personae_host.openStorage(self._told)
 
     async def read(
         self,
