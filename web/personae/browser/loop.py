@@ -1,9 +1,9 @@
-"""Pyodide's event loop, with what is ready run together.
+"""Pyodide's event loop, with what is ready run together and at once.
 
 Pyodide gives every callback a task of the browser, which puts others in between: drawing, messages,
 timers. A step of the player takes dozens of callbacks and waited more than it ran. Here callbacks
-run as in any asyncio loop, in the order they became ready, until none is left or it is the
-browser's turn.
+run as in any asyncio loop, in the order they became ready: in a microtask, so right after what made
+them ready, until none is left or it is the browser's turn.
 """
 
 from __future__ import annotations
@@ -17,13 +17,21 @@ from typing import Any
 
 TURN = 0.005
 """Seconds after which the browser has its turn; the callback that is running ends first."""
+BREATH = 0.001
+"""Seconds without a callback in which the browser must have run something else."""
+
+Ask = Callable[[], Any]
 
 
-def run_ready_together(loop: Any) -> None:
-    """Changes a ``pyodide.webloop.WebLoop`` in place."""
+def run_ready_together(loop: Any, microtask: Callable[[Callable[[], None]], Ask]) -> None:
+    """Changes a ``pyodide.webloop.WebLoop`` in place.
+
+    ``microtask(function)`` makes what asks the browser to run ``function`` as a microtask.
+    """
     ready: deque[asyncio.Handle] = deque()
     call_later = loop.call_later
     due = False
+    end = last = 0.0
 
     def call_soon(
         callback: Callable[..., Any], *args: Any, context: Context | None = None
@@ -34,14 +42,25 @@ def run_ready_together(loop: Any) -> None:
         return handle
 
     def ask_for_turn() -> None:
-        nonlocal due
-        if not due:
-            due = True
-            call_later(0, run)
+        nonlocal due, end
+        if due:
+            return
+        due = True
+        now = time.monotonic()
+        if now >= last + BREATH:
+            end = now + TURN
+        if now < end:
+            ask_for_microtask()
+        else:
+            call_later(0, run_in_task)
+
+    def run_in_task() -> None:
+        nonlocal end
+        end = time.monotonic() + TURN
+        run()
 
     def run() -> None:
-        nonlocal due
-        end = time.monotonic() + TURN
+        nonlocal due, last
         try:
             while ready:
                 handle = ready.popleft()
@@ -50,8 +69,9 @@ def run_ready_together(loop: Any) -> None:
                 if time.monotonic() >= end:
                     break
         finally:
-            due = False
+            due, last = False, time.monotonic()
             if ready:
                 ask_for_turn()
 
+    ask_for_microtask = microtask(run)
     loop.call_soon = call_soon

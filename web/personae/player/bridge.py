@@ -6,7 +6,6 @@ Invariant: every failure is a BridgeError, so that it reaches the agent and noth
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from personae.errors import BridgeError, PersonaeError
 from personae.llm.unicode import well_formed
 from personae.package.model import AgentProgram
 from personae.player.grants import find_granted, granted
+from personae.player.streaming import SAVE_AFTER, Later
 from personae.player.web_access import fetch_page
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class StudioBridge:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._saves: set[asyncio.Task[None]] = set()
+        self._save = Later(session.environment.clock, SAVE_AFTER, session.journal.save)
         self._handlers: dict[str, Handler] = {
             "history.search": self._search,
             "history.range": self._range,
@@ -68,14 +68,9 @@ class StudioBridge:
         elif kind == "log":
             session.journal.append("log", text, agent_id=program.agent_id)
             session.events.emit("agentLog", text)
-            self._save_soon()
+            self._save.poke()  # most often the call's end is sooner
         else:
             session.log.add(program, kind, text)
-
-    def _save_soon(self) -> None:
-        save = asyncio.ensure_future(self._session.journal.save())
-        self._saves.add(save)
-        save.add_done_callback(self._saves.discard)
 
     async def _search(self, program: AgentProgram, arguments: Mapping[str, Any]) -> Any:
         return indices.search(self._session.journal.entries, arguments["query"])

@@ -147,7 +147,7 @@ class Broker:
     async def _record(self, planned: dispatch.Planned, result: dispatch.Result) -> None:
         session = self._session
         self._append(planned, result)
-        await session.journal.save()
+        session.journal.save_meanwhile()
         session.tool_called(planned, result.content)
         if planned.program is None:
             return

@@ -174,9 +174,17 @@ class Journal:
 
     async def save(self) -> None:
         """Writes what is staged; returns when it is stored or kept for later (see Saver)."""
-        writes, self._staged = list(self._staged.values()), {}
-        if writes:
+        if writes := self._take_staged():
             await self._saver.write(writes)
+
+    def save_meanwhile(self) -> None:
+        """As ``save``, without waiting; what is saved later is stored after it."""
+        if writes := self._take_staged():
+            self._saver.begin(writes)
+
+    def _take_staged(self) -> list[Put | Delete]:
+        writes, self._staged = list(self._staged.values()), {}
+        return writes
 
     def _catch_up(self) -> None:
         """Counters never fall behind the records, whatever a crash left of the head."""

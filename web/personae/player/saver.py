@@ -45,12 +45,16 @@ class Saver:
 
         A caller that is cancelled meanwhile does not take the write with it.
         """
+        await asyncio.shield(self.begin(writes))
+
+    def begin(self, writes: Sequence[Put | Delete]) -> asyncio.Task[None]:
+        """As ``write``, for who does not wait: what is written later is stored after it."""
         for write in writes:
             self._keep(self._pending, write)
         flush = asyncio.ensure_future(self._flush())
         self._flushes.add(flush)
         flush.add_done_callback(self._flushes.discard)
-        await asyncio.shield(flush)
+        return flush
 
     async def read(
         self,

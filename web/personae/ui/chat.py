@@ -182,10 +182,14 @@ class Chat:
             self._page.frames.schedule("entries", self._show_entries)
         elif kind in ("turn", "answering", "read_only"):
             self._page.frames.schedule("turn", self._show_turn)
+            self._page.frames.release()
         elif kind == "agents":
             self._page.frames.schedule("agents", self._page.inspector.refresh)
 
     def _entry_changed(self, entry: Any, how: str) -> None:
+        if self.answering and (entry.tool_calls or entry.role == "tool"):
+            # An agent is about to be called, or the model: drawing can be done while they work.
+            self._page.frames.hold()
         if how == "removed":
             self._page.frames.schedule("entries", self._show_entries)
         elif how == "added":
