@@ -1,5 +1,7 @@
 """Other Python in the browser, from packages: bare PyScript and Pyodide, JupyterLite, marimo.
 
+And ``floor.html``: a page that only puts the player's own interpreter back.
+
 JupyterLite and marimo fetch Pyodide, and the wheels they need, from a CDN. Here they find both
 beside themselves: the npm package of the Pyodide each one asks for, and the wheels from the package
 index, in a lock file of our own. All are served by the player's server, compressed alike, under
@@ -12,6 +14,7 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -24,9 +27,10 @@ from harness import BENCH
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from bundle.assets import SNAPSHOT
 from bundle.compress import compress_tree
 from bundle.node import node_package
-from bundle.paths import CACHE, MODULES
+from bundle.paths import CACHE, MODULES, STATIC
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
@@ -59,6 +63,7 @@ def build(target: Path) -> None:
     """All peers in one folder to serve; what is fetched and compressed is kept in the cache."""
     assets = target / "assets"
     bare_pyodide(target)
+    put_back(assets / "kept")
     shutil.copytree(MODULES / "@pyscript" / "core" / "dist", assets / "pyscript")
     build_jupyterlite(assets / "jupyterlite")
     build_marimo(assets / "marimo")
@@ -73,6 +78,22 @@ def bare_pyodide(target: Path) -> None:
     for page in (BENCH / "pages").iterdir():
         shutil.copy(page, target / page.name)
     shutil.copy(BENCH / "pages" / "pyodide.html", target / "index.html")
+
+
+def put_back(target: Path) -> None:
+    """The built player's interpreter with its memory, without PyScript and the page."""
+    pyodide, snapshot = (next((STATIC / "assets").glob(f"{n}-*")) for n in ("pyodide", "snapshot"))
+    for source in (*pyodide.glob("*.mjs"), *pyodide.glob("pyodide*"), snapshot / SNAPSHOT):
+        if source.suffix not in (".br", ".gz"):
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+
+
+def floor_page() -> str:
+    """The page of ``put_back``, which is told how large the memory is."""
+    (memory,) = (STATIC / "assets").glob(f"snapshot-*/{SNAPSHOT}")
+    _, length = struct.unpack_from("<II", memory.read_bytes())
+    return f"floor.html?length={length}"
 
 
 def build_jupyterlite(target: Path) -> None:

@@ -1,9 +1,12 @@
 """Navigation to a usable page: the whole player beside other Python in the browser (``peers.py``).
 
-Cold is a fresh browser profile's first visit, warm the second visit of the same profile. Usable is
-the player's composer, and of a peer the first thing that its Python shows. Bytes are those the page
-itself receives: what the workers of JupyterLite and marimo fetch is not counted, so theirs are
-left out.
+Cold is a fresh browser profile's first visit; warm the second visit of the same profile, right
+after the first became usable; back the third, after the second stayed on screen for a moment as a
+visitor's does, so that the browser kept what it compiled. Usable is the player's composer, and of a
+peer the first thing that its Python shows. Bytes are those the page itself receives: what the
+workers of JupyterLite and marimo fetch is not counted, so theirs are left out. The floor is a page
+that only puts the player's interpreter back and runs one line of Python.
+
 It also prints what is imported at start beside what the snapshot holds, with milliseconds each.
 """
 
@@ -17,9 +20,12 @@ from typing import Any
 
 from harness import BENCH, Case, Target, aligned, chromium, interleave, options, report, serving
 from peers import build as build_peers
+from peers import floor_page
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Route
 
 LIMIT = 120_000
+STAY = 5_000
+"""Milliseconds that a visitor stays."""
 SLOW = {
     "offline": False,
     "latency": 40,
@@ -50,7 +56,9 @@ PEER_READY = "html[data-done]"
 IN_WORKERS = ("JupyterLite", "marimo")
 
 
-def visit(context: BrowserContext, url: str, ready: str, slow: bool = False) -> dict[str, float]:
+def visit(
+    context: BrowserContext, url: str, ready: str, *, slow: bool = False, stay: int = 0
+) -> dict[str, float]:
     page = context.new_page()
     received = watch_bytes(page, slow)
     page.add_init_script(f"({WATCH})({ready!r})")
@@ -58,6 +66,7 @@ def visit(context: BrowserContext, url: str, ready: str, slow: bool = False) -> 
     page.wait_for_selector(ready, state="attached", timeout=LIMIT)
     seen = page.evaluate(READ)
     before_ready = received["bytes"]
+    page.wait_for_timeout(stay)
     page.close()
     return {
         "ready": seen["ready"],
@@ -88,10 +97,11 @@ def cold_and_warm(
         # The server's policy is the player's own: other pages need inline scripts.
         context = browser.new_context(bypass_csp=peer)
         cold = visit(context, url, ready)
-        warm = visit(context, url, ready)
+        warm = visit(context, url, ready, stay=STAY)
+        back = visit(context, url, ready)
         context.close()
         figures = {f"cold {name}": value for name, value in cold.items()}
-        figures |= {"warm ready": warm["ready"], "warm kB": warm["kB"]}
+        figures |= {"warm ready": warm["ready"], "warm kB": warm["kB"], "back ready": back["ready"]}
         return {name: value for name, value in figures.items() if counted or "kB" not in name}
 
     return case
@@ -110,6 +120,7 @@ def throttled(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, 
 def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
     pages = {
         "player": (f"{player}/?loadCharacter={player}/sample.zip", PLAYER_READY),
+        "floor": (f"{peers}/{floor_page()}", PEER_READY),
         "bare PyScript": (f"{peers}/pyscript.html", PEER_READY),
         "bare Pyodide": (f"{peers}/pyodide.html", PEER_READY),
         "JupyterLite": (
@@ -159,9 +170,12 @@ def imports(browser: Browser, player: str) -> str:
 TARGETS = (
     Target("player", "cold ready", 0.45, "bare PyScript"),
     Target("player", "warm ready", 0.35, "bare PyScript"),
+    Target("player", "back ready", 0.35, "bare PyScript"),
+    Target("player", "cold ready", 1.25, "floor"),
+    Target("player", "warm ready", 1.25, "floor"),
     Target("player", "cold ready", 1.0, "bare Pyodide"),
     Target("player", "warm ready", 1.0, "bare Pyodide"),
-    Target("player", "cold ready", 1.0, "JupyterLite"),
+    Target("player", "cold ready", 0.1, "JupyterLite"),
     Target("player", "warm ready", 1.0, "JupyterLite"),
     Target("player", "cold ready", 1.0, "marimo"),
     Target("player", "warm ready", 1.0, "marimo"),

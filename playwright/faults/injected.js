@@ -34,15 +34,13 @@
     };
   }
   const put = IDBObjectStore.prototype.put;
-  IDBObjectStore.prototype.put = function (...args) {
-    const request = put.apply(this, args);
-    if (faults.abort) {
-      // The browser's own aborts carry their reason, a script's do not.
-      const error = new DOMException("as injected", faults.abort);
-      Object.defineProperty(this.transaction, "error", { value: error, configurable: true });
-      queueMicrotask(() => this.transaction.abort()); // once everything is asked for
-    }
-    return request;
+  const commit = IDBTransaction.prototype.commit;
+  IDBTransaction.prototype.commit = function () {
+    if (!faults.abort) return commit.call(this);
+    // The browser's own aborts carry their reason, a script's do not.
+    const error = new DOMException("as injected", faults.abort);
+    Object.defineProperty(this, "error", { value: error, configurable: true });
+    this.abort();
   };
   const now = Date.now;
   Date.now = () => now() + faults.shift;

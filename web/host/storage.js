@@ -125,6 +125,7 @@ class Storage {
         // The transaction's own error says why (quota); the requests only say that it was aborted.
         request.then(alive, () => {});
       }
+      transaction.commit(); // now, not when the requests have been heard of: a killed tab keeps it
       await transaction.done;
     });
   }

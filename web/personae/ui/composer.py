@@ -83,7 +83,8 @@ class Composer:
     def _key(self, event: Any) -> None:
         # 229 is what browsers report for keys an input method has taken.
         composing = self._composing or event.isComposing or event.keyCode == 229
-        if event.key == "ArrowUp" and not self.text and not composing and self._on_recall():
+        plain = not (event.shiftKey or event.altKey or event.ctrlKey or event.metaKey or composing)
+        if event.key == "ArrowUp" and plain and not self.text and self._on_recall():
             event.preventDefault()
         if event.key != "Enter" or event.shiftKey or event.altKey or composing:
             return
