@@ -115,7 +115,7 @@ def judged(results: Sequence[Result], targets: Sequence[Target]) -> list[dict[st
     by_case = {result.case: result for result in results}
     verdicts = []
     for target in targets:
-        if target.case not in by_case:
+        if not {target.case, target.base or target.case} <= by_case.keys():
             continue
         own = by_case[target.case]
         value, spread = own.median(target.figure), own.spread(target.figure)

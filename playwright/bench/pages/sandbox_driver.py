@@ -1,6 +1,6 @@
 """Runs in the page of ``bench/sandbox.py``: times agents, and bare runtimes beside them.
 
-Each public function takes JSON text and answers JSON text: ``{"ms": milliseconds for one}``.
+Each public function takes JSON text and answers JSON text: milliseconds for one, by name.
 """
 
 from __future__ import annotations
@@ -133,15 +133,11 @@ async def plain(runtime: str) -> Any:
     return worker
 
 
-async def round_trip(text: str) -> str:
-    """The message of an empty call, as it is, sent and sent back."""
-    fields = {"call": 12, "function": "empty", "verbatim": True, "arguments": [], "context": {}}
-    message = json.dumps({"type": "call", **fields}, separators=(",", ":"))
-    return await timed(json.loads(text)["times"], lambda: state["echo"].round_trip(message))
-
-
 async def call(text: str) -> str:
-    """``function`` with a store of about ``size`` bytes, the same before every call."""
+    """``function`` with a store of about ``size`` bytes, the same before every call.
+
+    ``bare`` is the message of an empty call, as it is, sent and sent back.
+    """
     spec = json.loads(text)
     agent, store = kept[spec["language"]], StoreText(0, store_text(spec["size"]))
     current = [store, (await agent.call("empty", [], context={}, store=store, verbatim=True)).store]
@@ -152,8 +148,13 @@ async def call(text: str) -> str:
         )
         current[1] = outcome.store or current[1]
 
-    await once()
-    return await timed(spec["times"], once)
+    fields = {"call": 12, "function": "empty", "verbatim": True, "arguments": [], "context": {}}
+    message = json.dumps({"type": "call", **fields}, separators=(",", ":"))
+
+    async def bare() -> None:
+        await state["echo"].round_trip(message)
+
+    return await timed(spec["times"], ms=once, bare=bare)
 
 
 def process(language: Any, in_sandbox: FrameSandbox) -> AgentProcess:
@@ -173,15 +174,21 @@ def store_text(size: int) -> str:
     return json.dumps({"items": [item] * count}, separators=(",", ":"))
 
 
-async def timed(times: int, run: Callable[[], Awaitable[Any]]) -> str:
-    """The lower quartile of ten parts: what others take of the machine is in the upper ones."""
-    parts = []
+async def timed(times: int, **runs: Callable[[], Awaitable[Any]]) -> str:
+    """Milliseconds of each: the lower quartile of ten parts, taken in turn.
+
+    What others take of the machine is in the upper ones. In turn, because processors that were
+    asleep are slower to wake.
+    """
+    parts: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(10):
-        started = time.perf_counter()
-        for _ in range(times // 10):
+        for name, run in runs.items():
             await run()
-        parts.append((time.perf_counter() - started) / (times // 10))
-    return answer(sorted(parts)[2])
+            started = time.perf_counter()
+            for _ in range(times // 10):
+                await run()
+            parts[name].append((time.perf_counter() - started) / (times // 10) * 1000)
+    return json.dumps({name: sorted(took)[2] for name, took in parts.items()})
 
 
 def answer(seconds: float) -> str:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from personae.ports import Clock
 
-
 QUEUED = 1
 """Milliseconds in which a page handles what is in its queue already."""
 
