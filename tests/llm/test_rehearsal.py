@@ -125,9 +125,8 @@ async def test_other_addresses_are_unknown() -> None:
 
 
 async def test_a_closed_response_sends_no_more() -> None:
-    request = HttpRequest(
-        "POST", "rehearsal:/chat/completions", {}, json.dumps(build_body([user_message("Hi")]))
-    )
+    body = json.dumps(build_body([user_message("Hi")]))
+    request = HttpRequest("POST", "rehearsal:/chat/completions", {}, (body,))
     response = await RehearsalTransport(InstantClock()).open(request)
     chunks = response.chunks()
     await anext(chunks)

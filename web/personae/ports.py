@@ -71,7 +71,13 @@ class HttpRequest:
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: str | None = None
+    pieces: tuple[str, ...] = ()
+    """The body, in pieces; a long one that goes with the next request too is the same object."""
+
+    @property
+    def body(self) -> str | None:
+        """The whole body; None when there is none."""
+        return "".join(self.pieces) if self.pieces else None
 
 
 class HttpResponse(Protocol):

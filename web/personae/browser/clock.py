@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
+SHORTEST = 1e-6
+"""Seconds; the browser takes it for a task of its own."""
+
 
 class BrowserClock:
     """ports.Clock."""
@@ -16,4 +19,5 @@ class BrowserClock:
         return time.perf_counter() * 1000
 
     async def sleep(self, milliseconds: float) -> None:
-        await asyncio.sleep(milliseconds / 1000)
+        # None at all would not let the browser have its turn, see ``loop``.
+        await asyncio.sleep(max(milliseconds / 1000, SHORTEST))

@@ -6,6 +6,7 @@ or ``*_to_js``, and pure functions that never see a proxy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import js
@@ -39,9 +40,26 @@ def bytes_from_js(buffer: Any) -> bytes:
     return bytes(js.Uint8Array.new(buffer).to_bytes())
 
 
-def blob_to_js(text: str) -> JsProxy:
-    """UTF-8 text as the body of a request: browsers send a blob without copying it in the page."""
-    return js.Blob.new(to_js([text.encode()]))
+class Blobs:
+    """Makes blobs of texts; the longest piece of the last one is not encoded and copied again.
+
+    Browsers send a blob without copying it in the page, also a blob within a blob.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, Any] = ("", None)
+
+    def of(self, pieces: Sequence[str]) -> JsProxy:
+        """The pieces, one after another, as UTF-8."""
+        longest = max(range(len(pieces)), key=lambda at: len(pieces[at]))
+        if pieces[longest] is not self._kept[0]:
+            self._kept = pieces[longest], _blob([pieces[longest].encode()])
+        before, after = "".join(pieces[:longest]), "".join(pieces[longest + 1 :])
+        return _blob([before.encode(), self._kept[1], after.encode()])
+
+
+def _blob(parts: list[Any]) -> JsProxy:
+    return js.Blob.new(to_js(parts))
 
 
 def error_name(error: JsException) -> str:

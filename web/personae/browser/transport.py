@@ -14,7 +14,7 @@ import personae_host
 from pyodide.ffi import JsException
 
 from personae.browser.convert import (
-    blob_to_js,
+    Blobs,
     bytes_from_js,
     error_message,
     error_name,
@@ -27,12 +27,15 @@ from personae.ports import HttpRequest
 class FetchTransport:
     """ports.ModelTransport over the network."""
 
+    def __init__(self) -> None:
+        self._blobs = Blobs()
+
     async def open(self, request: HttpRequest) -> FetchResponse:
         abort = js.AbortController.new()
         options = {
             "method": request.method,
             "headers": dict(request.headers),
-            "body": None if request.body is None else blob_to_js(request.body),
+            "body": self._blobs.of(request.pieces) if request.pieces else None,
             "credentials": "omit",
             "referrerPolicy": "no-referrer",
             "cache": "no-store",

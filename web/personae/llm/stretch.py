@@ -50,8 +50,11 @@ def spread(parts: Iterable[Part]) -> Iterator[Message]:
             yield part
 
 
-def encoded_body(body: Mapping[str, Any]) -> str:
-    """A request body as JSON text that can be written as UTF-8."""
+def encoded_body(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Pieces of a request body as JSON text that can be written as UTF-8.
+
+    A stretch's text is a piece of its own.
+    """
     pieces = ['{"messages":[']
     for part in body["messages"]:
         pieces += (part.text if isinstance(part, Stretch) else well_formed(dumps(part)), ",")
@@ -59,4 +62,4 @@ def encoded_body(body: Mapping[str, Any]) -> str:
         pieces.pop()
     rest = dumps({name: value for name, value in body.items() if name != "messages"})
     pieces += ("],", well_formed(rest)[1:])
-    return "".join(pieces)  # copies the long text once
+    return tuple(pieces)

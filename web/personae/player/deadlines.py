@@ -12,9 +12,6 @@ from typing import NamedTuple
 
 from personae.ports import Clock
 
-QUEUED = 1
-"""Milliseconds in which a page handles what is in its queue already."""
-
 
 class Due(NamedTuple):
     """When what is running has to be done, on the clock's monotonic scale."""
@@ -55,7 +52,7 @@ class DeadlineWatch:
             self._until = self._due.at
             await self._clock.sleep(self._due.at - self._clock.monotonic())
             # A page that was busy gets here late, with the answer perhaps already in its queue.
-            await self._clock.sleep(QUEUED)
+            await self._clock.sleep(0)
             if self._due is not None and self._clock.monotonic() >= self._due.at:
                 self._expire(self._due)
                 return

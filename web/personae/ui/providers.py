@@ -173,7 +173,7 @@ async def test_connection(
     sent = headers(api_key) | {"content-type": "application/json"}
     try:
         async with asyncio.timeout(TEST_SECONDS):
-            response = await transport.open(HttpRequest("POST", url, sent, body))
+            response = await transport.open(HttpRequest("POST", url, sent, (body,)))
             try:
                 parts = [chunk async for chunk in response.chunks()]
             finally:
