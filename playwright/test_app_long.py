@@ -63,6 +63,9 @@ def entry_ids(page: Page) -> list[str]:
     return found
 
 
+TOP = "document.getElementById('transcript').scrollTop"
+
+
 def first_visible(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate(
         """() => {
@@ -100,8 +103,9 @@ def test_scrolling_shows_every_message_in_order_and_nothing_jumps(app: AppPage) 
     page.locator("#transcript").hover()
     seen: list[str] = []
     for _ in range(25):
-        before = first_visible(page)
+        before, top = first_visible(page), page.evaluate(TOP)
         page.mouse.wheel(0, -200)
+        page.wait_for_function(f"top => {TOP} !== top", arg=top)  # the browser takes its time
         page.wait_for_timeout(60)
         row = page.locator(f'[data-entry-id="{before["id"]}"]')
         moved = row.bounding_box()

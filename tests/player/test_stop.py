@@ -198,6 +198,25 @@ async def test_leaving_the_conversation_stops_the_response_and_keeps_it():
         assert not player.read_only
 
 
+async def test_nobody_is_told_what_changes_in_a_conversation_that_was_left():
+    async def note(event, store, studio, context):
+        studio.notice("log", "still at it")
+
+    world, gate = World({"a": {"onAfterResponse": note}}), asyncio.Event()
+    world.transport.says("Half", gate)
+    async with playing(world, package(agent("a", hooks=("afterResponse",)))) as player:
+        told = []
+        sending = await started(player)
+        left = player.conversation_id
+        await player.new_conversation()
+        player.on("change", lambda change: told.append(change["kind"]))
+        assert (await sending)["stopped"] is True
+        await breathe()
+        assert "entry" not in told
+        await player.load_conversation(left)
+        assert player.entries[-1].content == "still at it"
+
+
 async def test_an_empty_message_is_not_sent():
     async with playing(World(), package()) as player:
         with pytest.raises(UsageError) as caught:

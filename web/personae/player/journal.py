@@ -182,6 +182,10 @@ class Journal:
         if writes := self._take_staged():
             self._saver.begin(writes)
 
+    def fall_silent(self) -> None:
+        """The app shows another conversation: it hears of this one's changes no more."""
+        self._changed = lambda kind, **facts: None
+
     def _take_staged(self) -> list[Put | Delete]:
         writes, self._staged = list(self._staged.values()), {}
         return writes

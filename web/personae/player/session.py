@@ -201,6 +201,7 @@ class Session:
     def leave(self) -> None:
         """The user goes elsewhere: what runs is stopped, its hooks still run."""
         self.left = True
+        self.journal.fall_silent()
         self.stop()
 
     def end(self) -> None:
