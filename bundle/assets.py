@@ -74,7 +74,13 @@ def stage_snapshot(assets: Path) -> int:
     (assets / "snapshot").mkdir()
     target = assets / "snapshot" / SNAPSHOT
     node(ROOT / "bundle" / "snapshot.mjs", assets / "pyodide", core, target)
-    _, length = struct.unpack_from("<II", target.read_bytes())
+    return unpacked_length(target)
+
+
+def unpacked_length(snapshot: Path) -> int:
+    """Bytes of memory that a snapshot becomes (``web/snapshot.mjs``: the file's second word)."""
+    with snapshot.open("rb") as file:
+        _, length = struct.unpack("<II", file.read(8))
     return int(length)
 
 

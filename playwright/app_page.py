@@ -27,6 +27,18 @@ class AppPage:
         self.page.wait_for_selector("html[data-started]", state="attached", timeout=READY)
         return self
 
+    def run_python(self, code: str) -> None:
+        """Adds a PyScript script to the page, as a host may; it runs in the page's interpreter."""
+        self.page.evaluate(
+            """code => {
+                const script = document.createElement("script");
+                script.type = "py";
+                script.textContent = code;
+                document.body.append(script);
+            }""",
+            code,
+        )
+
     def by(self, test_id: str) -> Locator:
         return self.page.get_by_test_id(test_id)
 

@@ -55,15 +55,8 @@ def test_the_package_is_asked_for_once_and_while_python_starts(page: Page, playe
 
 
 def test_a_script_of_the_host_has_pyscript(page: Page, player_url: str, console: list[str]) -> None:
-    AppPage(page, player_url).open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
-    page.evaluate(
-        """() => {
-            const script = document.createElement("script");
-            script.type = "py";
-            script.textContent = "from pyscript import document; document.title = 'by the host'";
-            document.body.append(script);
-        }"""
-    )
+    app = AppPage(page, player_url).open(f"?loadCharacter={player_url}/sample.zip").talks_to(NAME)
+    app.run_python("from pyscript import document; document.title = 'by the host'")
     expect(page).to_have_title("by the host")
     assert console == []
 

@@ -122,7 +122,7 @@ function start() {
   host.snapshot = download(assets.snapshot, (bytes) => note(assets.snapshot, bytes));
   host.snapshot.catch(() => {}); // heard by who puts it back
   fetchAhead();
-  fetchEarly();
+  fetchEarly(); // what a character's link lacks is no failure of the start
   openEarly();
   watchFailures();
   host.python = startPython();

@@ -18,10 +18,10 @@ export const EMPTIED = 3;
 
 const words = (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
-/** Sum of one word per block, to tell whether a fresh module is the one the snapshot is made from. */
+/** Sum of 32-bit words, to tell whether a fresh module is the one the snapshot was made from. */
 export function sum(bytes, total) {
   const all = words(bytes);
-  for (let at = 0; at < all.length; at += BLOCK / 4) total = (total + all[at]) >>> 0;
+  for (let at = 0; at < all.length; at++) total = (total + all[at]) >>> 0;
   return total;
 }
 

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import zipfile
@@ -27,7 +26,7 @@ from harness import BENCH
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bundle.assets import SNAPSHOT
+from bundle.assets import SNAPSHOT, unpacked_length
 from bundle.compress import compress_tree
 from bundle.node import node_package
 from bundle.paths import CACHE, MODULES, STATIC
@@ -63,7 +62,7 @@ def build(target: Path) -> None:
     """All peers in one folder to serve; what is fetched and compressed is kept in the cache."""
     assets = target / "assets"
     bare_pyodide(target)
-    put_back(assets / "kept")
+    put_back(target)
     shutil.copytree(MODULES / "@pyscript" / "core" / "dist", assets / "pyscript")
     build_jupyterlite(assets / "jupyterlite")
     build_marimo(assets / "marimo")
@@ -81,19 +80,15 @@ def bare_pyodide(target: Path) -> None:
 
 
 def put_back(target: Path) -> None:
-    """The built player's interpreter with its memory, without PyScript and the page."""
-    pyodide, snapshot = (next((STATIC / "assets").glob(f"{n}-*")) for n in ("pyodide", "snapshot"))
-    for source in (*pyodide.glob("*.mjs"), *pyodide.glob("pyodide*"), snapshot / SNAPSHOT):
-        if source.suffix not in (".br", ".gz"):
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-
-
-def floor_page() -> str:
-    """The page of ``put_back``, which is told how large the memory is."""
-    (memory,) = (STATIC / "assets").glob(f"snapshot-*/{SNAPSHOT}")
-    _, length = struct.unpack_from("<II", memory.read_bytes())
-    return f"floor.html?length={length}"
+    """``floor.html`` and what it needs: the built player's interpreter and its memory."""
+    (pyodide,) = (STATIC / "assets").glob("pyodide-*")
+    (snapshot,) = (STATIC / "assets").glob(f"snapshot-*/{SNAPSHOT}")
+    unused = shutil.ignore_patterns("*.br", "*.gz", "*.whl", "*.zip")
+    shutil.copytree(pyodide, target / "assets" / "kept", ignore=unused)
+    shutil.copy(snapshot, target / "assets" / "kept")
+    page = (target / "pyodide.html").read_text("utf-8")
+    script = f"floor.mjs?length={unpacked_length(snapshot)}"
+    (target / "floor.html").write_text(page.replace("pyodide.mjs", script), "utf-8")
 
 
 def build_jupyterlite(target: Path) -> None:

@@ -20,7 +20,6 @@ from typing import Any
 
 from harness import BENCH, Case, Target, aligned, chromium, interleave, options, report, serving
 from peers import build as build_peers
-from peers import floor_page
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Route
 
 LIMIT = 120_000
@@ -120,7 +119,7 @@ def throttled(browser: Browser, url: str, ready: str) -> Callable[[], dict[str, 
 def cases(browser: Browser, player: str, peers: str) -> dict[str, Case]:
     pages = {
         "player": (f"{player}/?loadCharacter={player}/sample.zip", PLAYER_READY),
-        "floor": (f"{peers}/{floor_page()}", PEER_READY),
+        "floor": (f"{peers}/floor.html", PEER_READY),
         "bare PyScript": (f"{peers}/pyscript.html", PEER_READY),
         "bare Pyodide": (f"{peers}/pyodide.html", PEER_READY),
         "JupyterLite": (

@@ -63,9 +63,8 @@ def test_a_body_says_and_weighs_the_same_as_with_single_messages():
     ]
     parts = [EarlierTurns().stretch(entries, len(entries)), user_message("Go on")]
     short, long = ({"model": "m", **build_body(list(m))} for m in (parts, spread(parts)))
-    assert (
-        json.loads("".join(encoded_body(short))) == json.loads("".join(encoded_body(long))) == long
-    )
+    sent_short, sent_long = (json.loads("".join(encoded_body(body))) for body in (short, long))
+    assert sent_short == sent_long == long
     assert long["messages"][1]["content"] == "half of a pair: \ufffd"
     assert estimate_prompt(short) == estimate_prompt(long)
 

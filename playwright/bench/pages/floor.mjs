@@ -3,7 +3,7 @@ const folder = new URL("assets/kept/", location.href).href;
 const memory = async () => new Uint8Array(await (await fetch(`${folder}memory.bin`)).arrayBuffer());
 globalThis["personae.host"] = {
   snapshot: memory(),
-  snapshotLength: Number(new URLSearchParams(location.search).get("length")),
+  snapshotLength: Number(new URL(import.meta.url).searchParams.get("length")),
 };
 const { loadPyodide } = await import(`${folder}interpreter.mjs`);
 const pyodide = await loadPyodide({ indexURL: folder });
