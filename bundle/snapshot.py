@@ -1,7 +1,7 @@
 """Runs inside the Pyodide of the bundle: imports all of the player before its memory is kept.
 
 What is imported here needs no archive in the page: neither the player's nor, for what PyScript and
-the boot path use, that of Python's library (``personae/browser/library.py``).
+the boot path use, that of Python's library (``personae/browser/python_library.py``).
 """
 
 import dis
@@ -32,7 +32,8 @@ def prepare(core: str, pyscript: dict[str, str]) -> None:
     for name in (*PYSCRIPT, *codecs, *ours, *library_modules(ours)):
         importlib.import_module(name)
     from personae import resources
-    from personae.browser import compiled, library
+    from personae.browser import compiled
+    from personae.browser import python_library as library
 
     compiled.keep("pyscript", pyscript)
     resources.keep_all()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 FRAMES = """
 import js
-from personae.ui import dom
+from personae.ui.dom.page_dom import page_dom as dom
 
 frames = dom.Frames(print)
 

@@ -3,7 +3,7 @@
 import js
 from personae.browser.environment import browser_environment, host_config
 from personae.ui.app import App
-from personae.ui.notifier import UiNotifier
+from personae.ui.dom.notifier import UiNotifier
 
 host = await host_config()  # noqa: F704
 environment = await browser_environment(host, notifier=UiNotifier())  # noqa: F704

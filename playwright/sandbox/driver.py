@@ -15,7 +15,7 @@ from personae.browser.clock import BrowserClock
 from personae.browser.sandbox import FrameSandbox
 from personae.errors import AgentError, BridgeError
 from personae.package.model import AgentProgram, Command, Library, Manifest
-from personae.player.process import AgentProcess, StoreText
+from personae.sandbox.process import AgentProcess, StoreText
 
 
 class EchoBridge:

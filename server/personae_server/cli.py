@@ -68,13 +68,13 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from personae.package.check import check_path
+    from personae.authoring.check import check_path
 
     return _report(check_path(options.path))
 
 
 def _pack(options: argparse.Namespace) -> int:
-    from personae.package.pack import pack
+    from personae.authoring.pack import pack
 
     return _report(pack(options.dir, options.out))
 

@@ -8,9 +8,9 @@ from itertools import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.conversation import edits
+from personae.conversation.call_numbers import highest, last_viable, numbers
 from personae.conversation.entries import Entry, ToolCall, entry_id
 from personae.conversation.forks import fork
-from personae.conversation.numbers import highest, last_viable, numbers
 from personae.conversation.repair import unanswered
 from personae.errors import UsageError
 

@@ -11,9 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from personae.conversation.entries import ToolCall
 from personae.errors import ModelError
-from personae.llm.assemble import Assembler, Delta
-from personae.llm.replies import ReasoningDelta, Reply, TextDelta, TextWasReasoning, ToolCallDelta
-from personae.llm.sse import SseDecoder
+from personae.llm.stream.reply import (
+    ReasoningDelta,
+    Reply,
+    TextDelta,
+    TextWasReasoning,
+    ToolCallDelta,
+)
+from personae.llm.stream.reply_assembly import Assembler, Delta
+from personae.llm.stream.sse import SseDecoder
 
 from tests.llm.fakes import chunk, sse
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from personae.errors import ModelError
-from personae.llm.client import ChatClient
-from personae.llm.endpoint import Endpoint
-from personae.llm.exchange import END_PATIENCE, GIVE_UP, PATIENCE
-from personae.llm.replies import Event, Reply, TextDelta, Waiting
-from personae.llm.request import build_body, user_message
+from personae.llm.provider.client import ChatClient
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.http_exchange import END_PATIENCE, GIVE_UP, PATIENCE
+from personae.llm.request.body import build_body, user_message
+from personae.llm.stream.reply import Event, Reply, TextDelta, Waiting
 from personae.ports import HttpRequest
 
 from tests.llm.fakes import (

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from personae.errors import ModelError
-from personae.llm.body import ReplyBody
-from personae.llm.replies import Reply
+from personae.llm.stream.reply import Reply
+from personae.llm.stream.response_body import ReplyBody
 
 from tests.llm.fakes import sse
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from personae.errors import ModelError
-from personae.llm.client import ChatClient
-from personae.llm.endpoint import Endpoint
-from personae.llm.replies import Event, Reply, TextDelta, ToolCallDelta, Waiting
-from personae.llm.request import build_body, user_message
+from personae.llm.provider.client import ChatClient
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.request.body import build_body, user_message
+from personae.llm.stream.reply import Event, Reply, TextDelta, ToolCallDelta, Waiting
 
 from tests.provider import (
     KEEP_ALIVE,

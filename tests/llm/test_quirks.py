@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from personae.errors import ModelError
-from personae.llm import quirks
-from personae.llm.client import ChatClient
-from personae.llm.endpoint import Endpoint
-from personae.llm.replies import Reply
-from personae.llm.request import (
+from personae.llm.provider import quirks
+from personae.llm.provider.client import ChatClient
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.request.body import (
     Sampling,
     build_body,
     file_message,
@@ -18,6 +17,7 @@ from personae.llm.request import (
     tool_message,
     user_message,
 )
+from personae.llm.stream.reply import Reply
 from personae.package.model import Tool
 
 from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, refused, said

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 from personae.errors import ModelError
-from personae.llm.client import ChatClient
-from personae.llm.endpoint import Endpoint
+from personae.llm.provider.client import ChatClient
+from personae.llm.provider.endpoint import Endpoint
 from personae.llm.rehearsal import BASE_URL, LABEL, MODEL, RehearsalTransport, Routed
-from personae.llm.replies import Reply, TextDelta, ToolCallDelta
-from personae.llm.request import (
+from personae.llm.request.body import (
     build_body,
     file_message,
     system_message,
     tool_message,
     user_message,
 )
+from personae.llm.stream.reply import Reply, TextDelta, ToolCallDelta
 from personae.package.model import Tool
 from personae.ports import HttpRequest
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from personae.conversation.entries import ToolCall
-from personae.llm.replies import Reply
-from personae.llm.request import (
+from personae.llm.request.body import (
     CANCELLED,
     Sampling,
     build_body,
@@ -20,6 +19,7 @@ from personae.llm.request import (
     tool_message,
     user_message,
 )
+from personae.llm.stream.reply import Reply
 from personae.package.model import Tool
 
 ROLL = Tool("roll", "Rolls a die", {"type": "object", "properties": {}})

@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from personae.llm.sse import SseDecoder, SseEvent
+from personae.llm.stream.sse import SseDecoder, SseEvent
 
 
 def decode(*pieces: bytes) -> list[SseEvent]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from personae.llm.replies import ReasoningDelta, TextDelta
-from personae.llm.thinking import ThinkFilter
+from personae.llm.stream.reply import ReasoningDelta, TextDelta
+from personae.llm.stream.think_tags import ThinkFilter
 
 
 def read(*pieces: str, trusted: bool = False) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from personae.llm.tokens import estimate_prompt, estimate_tokens, usage_or_estimate
+from personae.llm.request.token_estimate import estimate_prompt, estimate_tokens, usage_or_estimate
 
 BODY = {"messages": [{"role": "user", "content": "12345678"}]}
 

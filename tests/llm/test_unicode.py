@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from personae.llm.unicode import PairJoiner, well_formed, well_formed_json
+from personae.unicode import PairJoiner, well_formed, well_formed_json
 
 ANY = st.text(alphabet=st.characters(codec=None) | st.sampled_from("\ud83c\udf19"), max_size=8)
 

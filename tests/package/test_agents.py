@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from package_support import (
+from personae.package.agents.programs import instance_name
+from personae.package.load import load_package
+from personae.package.model import AgentProgram
+
+from tests.package.package_support import (
     GREETER,
     agent,
     only_problem,
@@ -14,9 +18,6 @@ from package_support import (
     warnings_of,
     with_files,
 )
-from personae.package.agents import instance_name
-from personae.package.load import load_package
-from personae.package.model import AgentProgram
 
 PYTHON = '"""\n@agent park.x\n"""\n'
 LUA = "--[[\n@agent park.x\n]]\n"

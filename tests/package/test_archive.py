@@ -13,12 +13,13 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from package_support import only_problem, package, problems_of, zipped
 from personae.errors import PackageError
-from personae.package import archive
-from personae.package.archive import read_archive, read_files
+from personae.package.archive import unzip
+from personae.package.archive.unzip import read_archive, read_files
 from personae.package.report import Report
 from personae.package.steps import run
+
+from tests.package.package_support import only_problem, package, problems_of, zipped
 
 
 def read(data: bytes) -> dict[str, bytes]:
@@ -195,7 +196,7 @@ def test_a_bomb_is_refused_with_flat_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "inflates to over" in message
-    assert peak < archive.INFLATION_FLOOR + archive.INFLATION_RATIO * len(data) + (4 << 20)
+    assert peak < unzip.INFLATION_FLOOR + unzip.INFLATION_RATIO * len(data) + (4 << 20)
 
 
 def test_a_bomb_that_claims_little_is_refused_after_one_chunk():
@@ -208,9 +209,9 @@ def test_a_bomb_that_claims_little_is_refused_after_one_chunk():
 
 
 def test_a_large_file_and_a_large_archive_are_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(unzip, "MAX_FILE_BYTES", 1000)
     assert refusal(zipped({"a": b"x" * 1001}))[0][0] == "a"
-    monkeypatch.setattr(archive, "MAX_ARCHIVE_BYTES", 50)
+    monkeypatch.setattr(unzip, "MAX_ARCHIVE_BYTES", 50)
     assert "the zip file is larger" in refusal(zipped({"a": b""}))[0][1]
 
 

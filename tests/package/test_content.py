@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from package_support import agent, only_problem, package, problems_of, warnings_of, with_files
 from personae.package.load import load_package
+
+from tests.package.package_support import (
+    agent,
+    only_problem,
+    package,
+    problems_of,
+    warnings_of,
+    with_files,
+)
 
 
 def test_content_files():

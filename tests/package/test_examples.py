@@ -11,25 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from personae.package import (
-    archive,
-    config,
-    content,
-    frontmatter,
-    jsontext,
-    promptfile,
-    zipdirectory,
-)
-from personae.package.check import check_path
+from personae.authoring.check import check_path
+from personae.package import config, content, json_text
+from personae.package.agents import front_matter, prompt_file
+from personae.package.agents.manifest import APIS, HOOKS
+from personae.package.agents.prompt_file import DEFAULTS as FRONT_MATTER
+from personae.package.archive import unzip, zip_directory
+from personae.package.json_schema import own_schema
 from personae.package.load import load_package
-from personae.package.manifest import APIS, HOOKS
 from personae.package.model import Package
-from personae.package.promptfile import DEFAULTS as FRONT_MATTER
 from personae.package.resolver import DEFAULTS
-from personae.package.schema import own_schema
-from test_builtin import NODE, RUNNER
 
 from tests.package.support import BUILTIN_FOLDER
+from tests.package.test_builtin import NODE, RUNNER
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_dir())
@@ -68,20 +62,20 @@ def test_the_page_names_everything_there_is():
 
 def test_the_page_gives_the_limits_and_defaults():
     mebibyte = 1 << 20
-    assert f"{archive.MAX_ARCHIVE_BYTES // mebibyte} MiB" in DOCS
+    assert f"{unzip.MAX_ARCHIVE_BYTES // mebibyte} MiB" in DOCS
     assert (
-        f"{archive.MAX_INFLATED_BYTES // mebibyte} MiB, and "
-        f"{archive.INFLATION_FLOOR // mebibyte} MiB plus {archive.INFLATION_RATIO} times" in DOCS
+        f"{unzip.MAX_INFLATED_BYTES // mebibyte} MiB, and "
+        f"{unzip.INFLATION_FLOOR // mebibyte} MiB plus {unzip.INFLATION_RATIO} times" in DOCS
     )
-    assert f"| one file | {archive.MAX_FILE_BYTES // mebibyte} MiB |" in DOCS
-    assert f"| entries | {zipdirectory.MAX_ENTRIES:,} |" in DOCS
-    assert f"| front matter | {frontmatter.MAX_CHARACTERS:,} characters |" in DOCS
-    assert (config.MAX_CONFIG_BYTES, promptfile.MAX_PROMPT_BYTES, content.MAX_STATE_BYTES) == (
+    assert f"| one file | {unzip.MAX_FILE_BYTES // mebibyte} MiB |" in DOCS
+    assert f"| entries | {zip_directory.MAX_ENTRIES:,} |" in DOCS
+    assert f"| front matter | {front_matter.MAX_CHARACTERS:,} characters |" in DOCS
+    assert (config.MAX_CONFIG_BYTES, prompt_file.MAX_PROMPT_BYTES, content.MAX_STATE_BYTES) == (
         1 << 20,
         256 << 10,
         8 << 20,
     )
-    assert f"| nesting of JSON | {jsontext.MAX_DEPTH} |" in DOCS
+    assert f"| nesting of JSON | {json_text.MAX_DEPTH} |" in DOCS
     assert f"| 1 to 8192 | {FRONT_MATTER['maxTokens']} |" in DOCS
     assert f"granted tools | {FRONT_MATTER['maxRounds']} |" in DOCS
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package.frontmatter import FrontMatterFault, read_front_matter
+from personae.package.agents.front_matter import FrontMatterFault, read_front_matter
 
 GOOD = "---\nname: x\nlist:\n  - a\n  - b: 1\n---\n\nBody\n"
 

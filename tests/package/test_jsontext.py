@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package.jsontext import JsonFault, locate, locate_children, parse, place
+from personae.package.json_text import JsonFault, locate, locate_children, parse, place
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text('ab\u00e9"\\{[,', max_size=4),

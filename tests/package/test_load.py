@@ -10,11 +10,19 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from package_support import GREETER, only_problem, package, problems_of, with_files, zipped
 from personae.errors import PackageError
 from personae.package.load import load_package, load_package_async
 from personae.package.report import SHOWN, describe
 from personae.package.steps import SLICE_SECONDS
+
+from tests.package.package_support import (
+    GREETER,
+    only_problem,
+    package,
+    problems_of,
+    with_files,
+    zipped,
+)
 
 FULL = with_files(
     package({"name": "Ada", "agents": ["park.greeter"]}),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package.manifest import NO_PARAMETERS, parse_manifest
+from personae.package.agents.manifest import NO_PARAMETERS, parse_manifest
 from personae.package.model import Command, Manifest, Problem
 from personae.package.report import Report
 from personae.ports import Language

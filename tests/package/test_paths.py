@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package.paths import UnsafeName, clean_path, find_roots, is_junk
+from personae.package.archive.paths import UnsafeName, clean_path, find_roots, is_junk
 
 
 @pytest.mark.parametrize(

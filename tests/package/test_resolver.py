@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from package_support import only_problem, package, warnings_of, with_files
 from personae.errors import PackageError
 from personae.package.load import load_package
 from personae.package.resolver import DEFAULTS
+
+from tests.package.package_support import only_problem, package, warnings_of, with_files
 
 MAPPED = {
     "Instructions": "sheet.txt",

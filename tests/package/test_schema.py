@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package.schema import (
+from personae.package.json_schema import (
     Violation,
     certainly_valid,
     is_tame,
@@ -84,7 +84,7 @@ def test_a_schema_without_fault_is_one_to_jsonschema(schema: Any):
 def test_plain_work_never_imports_the_library():
     code = (
         "import sys\n"
-        "from personae.package.schema import *\n"
+        "from personae.package.json_schema import *\n"
         "schema = {'type': 'object', 'properties': {'n': {'type': 'integer', 'minimum': 1},"
         " 'kind': {'enum': ['a', 'b']}, 'list': {'type': 'array', 'items': {'type': 'string'}}},"
         " 'required': ['n'], 'additionalProperties': False}\n"

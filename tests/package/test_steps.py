@@ -74,7 +74,7 @@ def test_a_library_that_nobody_can_fetch_is_missed():
 
 async def test_a_package_names_the_libraries_it_needs(monkeypatch: pytest.MonkeyPatch):
     """A prompt file needs YAML, an unusual schema jsonschema; nothing else is asked for."""
-    from package_support import agent, package
+    from tests.package.package_support import agent, package
 
     prompt = "---\nname: x\ndescription: d\nparameters: {type: object, oneOf: [{}]}\n---\nBody"
     odd = agent("odd", "@tool t", '@tool-params {"oneOf": [{}]}')

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from package_support import (
+from personae.package.load import load_package
+from personae.package.model import AgentProgram, Package
+
+from tests.package.package_support import (
     GREETER,
     agent,
     only_problem,
@@ -14,8 +17,6 @@ from package_support import (
     warnings_of,
     with_files,
 )
-from personae.package.load import load_package
-from personae.package.model import AgentProgram, Package
 
 PROMPT = """\
 ---

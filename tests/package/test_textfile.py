@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from personae.package import textfile
+from personae.package.archive import text_file
+from personae.package.archive.text_file import TextFault, decode, is_binary
 from personae.package.steps import run
-from personae.package.textfile import TextFault, decode, is_binary
 
 
 def test_a_byte_order_mark_is_dropped_and_line_ends_stay():
@@ -30,7 +30,7 @@ def test_what_is_no_text():
 @settings(deadline=None)
 def test_pieces_decode_like_the_whole(data: bytes, piece: int):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textfile, "_PIECE", piece)
+        patch.setattr(text_file, "_PIECE", piece)
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return
         try:

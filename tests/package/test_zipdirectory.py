@@ -6,9 +6,10 @@ import struct
 import zipfile
 
 import pytest
-from package_support import package, zipped
+from personae.package.archive.zip_directory import MAX_ENTRIES, ZipFault, data_span, read_directory
 from personae.package.steps import run
-from personae.package.zipdirectory import MAX_ENTRIES, ZipFault, data_span, read_directory
+
+from tests.package.package_support import package, zipped
 
 LOCAL_SIZES = 14
 """Offset of checksum and sizes in an entry's header."""

@@ -9,9 +9,9 @@ import pytest
 from personae.conversation.entries import Entry, ToolCall, entry_id
 from personae.errors import StorageError
 from personae.player.character_player import CharacterPlayer
-from personae.player.conversations import BLOCK, PAGE
-from personae.player.records import Head, put_entry, put_head
 from personae.ports import Put
+from personae.storage.conversations import BLOCK, PAGE
+from personae.storage.records import Head, put_entry, put_head
 
 from tests.fakes import World
 from tests.player.support import make_player, package, playing

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from personae.errors import UsageError
-from personae.player.settings import Limits, Settings
+from personae.settings import Limits, Settings
 
 from tests.player.support import World, make_player, package, playing
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from personae.player.channel import Channel, ProtocolViolation, limit, protocol
+from personae.sandbox.channel import Channel, ProtocolViolation, limit, protocol
 
 # One legal example of each message, with the state it is tried in.
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [

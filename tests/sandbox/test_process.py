@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from personae.errors import AgentError
-from personae.player.channel import limit
-from personae.player.process import AgentProcess, StoreText
+from personae.sandbox.channel import limit
+from personae.sandbox.process import AgentProcess, StoreText
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program

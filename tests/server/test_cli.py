@@ -65,8 +65,8 @@ def test_check_and_pack_report_every_problem(
     check, pack = types.ModuleType("check"), types.ModuleType("pack")
     check.check_path = lambda path: problems  # type: ignore[attr-defined]
     pack.pack = lambda folder, out: problems  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "personae.package.check", check)
-    monkeypatch.setitem(sys.modules, "personae.package.pack", pack)
+    monkeypatch.setitem(sys.modules, "personae.authoring.check", check)
+    monkeypatch.setitem(sys.modules, "personae.authoring.pack", pack)
     assert cli.main(["check", "aria.zip"]) == code
     assert cli.main(["pack", "aria", "-o", "aria.zip"]) == code
     assert capsys.readouterr().out == line * 2

@@ -9,8 +9,8 @@ import zipfile
 import pytest
 from personae.errors import UsageError
 from personae.ports import Put
-from personae.ui.backup import restore_backup, write_backup
-from personae.ui.settings import KEY_RECORD
+from personae.ui.settings.app_settings import KEY_RECORD
+from personae.ui.settings.backup import restore_backup, write_backup
 
 from tests.fakes import FakeStorage
 

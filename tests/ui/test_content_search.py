@@ -7,7 +7,7 @@ import json
 from personae.conversation.entries import Entry
 from personae.errors import StorageError
 from personae.ports import Put
-from personae.ui.content_search import ContentSearch, newest_hit
+from personae.ui.conversations.content_search import ContentSearch, newest_hit
 
 from tests.fakes import FakeStorage
 

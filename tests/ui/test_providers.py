@@ -7,7 +7,7 @@ import json
 import pytest
 from personae.errors import ModelError
 from personae.ports import HttpRequest
-from personae.ui import providers
+from personae.ui.settings import providers
 
 from tests.fakes import FakeResponse
 

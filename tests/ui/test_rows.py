@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from personae.conversation.entries import Entry, ToolCall
 from personae.package.steps import run
-from personae.ui.rows import INTRO, Rows
+from personae.ui.transcript.rows import INTRO, Rows
 
 
 def entry(number: int, role: str, content: str = "", **fields: object) -> Entry:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from personae.player.saver import Saver
-from personae.ui import settings
-from personae.ui.settings import Settings, with_field
+from personae.storage.saver import Saver
+from personae.ui.settings import app_settings as settings
+from personae.ui.settings.app_settings import Settings, with_field
 
 from tests.fakes import FakeClock, FakeNotifier, FakeStorage
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from personae.errors import AgentError, ModelError, PackageError, StorageError
 from personae.package.model import Problem
-from personae.ui.agent_facts import agent_facts, log_text
-from personae.ui.changes import compare
-from personae.ui.exports import as_markdown, file_name
-from personae.ui.keys import SHORTCUTS, Shortcut
+from personae.ui.composer.status import turn_text
+from personae.ui.conversations.markdown_export import as_markdown, file_name
+from personae.ui.conversations.search import matching_commands, matching_conversations
+from personae.ui.dom.keys import SHORTCUTS, Shortcut
+from personae.ui.inspector.agent_facts import agent_facts, log_text
 from personae.ui.remedies import advise, headline, problem_lines
-from personae.ui.search import matching_commands, matching_conversations
-from personae.ui.status import turn_text
+from personae.ui.start.version_changes import compare
 
 REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key in the settings."
 

@@ -3,7 +3,7 @@
  *
  * Invariant: an illegal message, in either direction, is a defect of the player or the work of
  * code that escaped its interpreter. Sending one throws; receiving one closes the channel. The
- * page's end (`player/channel.py`) does the checking that counts.
+ * page's end (`sandbox/channel.py`) does the checking that counts.
  *
  * Text from the page comes as strings: the message, or the message and a store. Text to the page goes as UTF-8 bytes: the page can see how
  * large they are before it reads them, and Python decodes them fifty times faster than a string.

@@ -17,7 +17,7 @@ from personae.browser.clock import BrowserClock
 from personae.browser.sandbox import FrameSandbox
 from personae.browser.wake import wake
 from personae.package.model import AgentProgram, Manifest
-from personae.player.process import AgentProcess, StoreText
+from personae.sandbox.process import AgentProcess, StoreText
 from pyodide.ffi import create_once_callable, to_js
 
 wake()  # as the player's interpreter does

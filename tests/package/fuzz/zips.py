@@ -13,7 +13,7 @@ import time
 import zipfile
 
 from personae.errors import PackageError
-from personae.package.archive import read_files
+from personae.package.archive.unzip import read_files
 from personae.package.report import Report
 from personae.package.steps import run
 

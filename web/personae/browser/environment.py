@@ -8,12 +8,12 @@ import js
 import personae_host
 from pyodide.ffi import JsException
 
-from personae.bounded import load_json
+from personae.bounded_json import load_json
 from personae.browser.clock import BrowserClock
-from personae.browser.libraries import install
 from personae.browser.locks import try_lock
 from personae.browser.memory import MemoryStorage
-from personae.browser.packages import PackageFetcher
+from personae.browser.package_fetch import PackageFetcher
+from personae.browser.python_packages import install
 from personae.browser.reader import read_page
 from personae.browser.sandbox import FrameSandbox
 from personae.browser.storage import IndexedDBStorage

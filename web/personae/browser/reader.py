@@ -8,7 +8,7 @@ import js
 import personae_host
 from pyodide.ffi import JsException
 
-from personae.bounded import load_json
+from personae.bounded_json import load_json
 from personae.browser.convert import error_message, options_to_js
 from personae.errors import BridgeError
 

@@ -21,8 +21,8 @@ import personae_host
 from pyodide.ffi import create_proxy, to_js
 
 from personae.errors import AgentError
-from personae.player.channel import limit
 from personae.ports import Language, Receive
+from personae.sandbox.channel import limit
 
 Progress = Callable[[Language, int, int], None]
 """Language, files fetched so far, files in all: shown while a language's runtime loads."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from personae.conversation.call_numbers import last_viable, numbers
 from personae.conversation.entries import Entry
-from personae.conversation.numbers import last_viable, numbers
 from personae.errors import UsageError
 
 

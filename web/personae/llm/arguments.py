@@ -13,9 +13,9 @@ import math
 import re
 from typing import Any
 
-from personae.bounded import TooDeepError, load_json
+from personae.bounded_json import TooDeepError, load_json
 from personae.errors import ModelError
-from personae.llm.unicode import well_formed_json
+from personae.unicode import well_formed_json
 
 _FENCE = "```"
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9]*+")

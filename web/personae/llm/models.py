@@ -1,63 +1,86 @@
-"""Lists the models a provider offers."""
+"""The user's models: which endpoint a request goes to, with which settings.
+
+The rehearsal model (no AI, no key, no network) is one of them; it is the default.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from personae.bounded import load_json
-from personae.errors import ModelError
-from personae.llm import faults
-from personae.llm.attempt import located
-from personae.llm.endpoint import Endpoint
-from personae.llm.exchange import PATIENCE, Exchange, Silence
-from personae.llm.refusal import RefusalBody
-from personae.llm.unicode import well_formed
+from personae.llm.provider.client import ChatClient
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.request.body import Sampling, build_body
+from personae.llm.request.encoded import Part
+from personae.llm.stream.reply import Event, Reply
+from personae.package.model import Tool
 from personae.ports import Clock, ModelTransport
+from personae.settings import REHEARSAL, Settings
 
 
-async def list_models(transport: ModelTransport, clock: Clock, endpoint: Endpoint) -> list[str]:
-    """The ids in the provider's order. One request, never repeated; raises ModelError."""
-    try:
-        return _ids(await _fetch(transport, clock, endpoint), endpoint.models_url)
-    except ModelError as error:
-        raise located(error, endpoint) from None
+class Models:
+    def __init__(
+        self, transport: ModelTransport, clock: Clock, settings: Callable[[], Settings]
+    ) -> None:
+        self._client = ChatClient(transport, clock)
+        self._clock = clock
+        self._settings = settings
+        self._rehearsal: ChatClient | None = None
 
+    @property
+    def main(self) -> str:
+        """The main model's id."""
+        return self._settings().model_for("main")
 
-async def _fetch(transport: ModelTransport, clock: Clock, endpoint: Endpoint) -> bytes:
-    pieces: list[bytes] = []
-    refusal: RefusalBody | None = None
-    async with Exchange(transport, clock, endpoint.models_request()) as exchange:
-        while (item := await exchange.get()) is not None:
-            if isinstance(item, Silence):
-                raise faults.stalled(PATIENCE)
-            if isinstance(item, bytes):
-                pieces.append(item)
-            elif not 200 <= item.status <= 299:
-                refusal = RefusalBody(item, endpoint.models_url, clock.now())
-    data = b"".join(pieces)
-    if refusal is not None:
-        refusal.feed(data)
-        refusal.finish()
-    return data
+    def stream(
+        self, messages: Sequence[Part], tools: Sequence[Tool], *, final: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """The main model's answer as it arrives; ``final``: it may not call tools.
 
+        Raises ModelError.
+        """
+        settings = self._settings()
+        body = build_body(
+            messages,
+            tools=tools,
+            tool_choice="none" if final else None,
+            sampling=Sampling(settings.temperature, settings.top_p, settings.max_tokens),
+        )
+        client, endpoint = self._endpoint("main")
+        return client.stream(endpoint, body)
 
-def _ids(data: bytes, url: str) -> list[str]:
-    text = data.decode("utf-8-sig", "replace").strip()
-    if text.startswith("<"):
-        raise faults.web_page(200, url, text)
-    try:
-        listed = load_json(text)
-    except ValueError:
-        raise faults.not_json(200, url, text) from None
-    if isinstance(listed, Mapping):
-        faults.raise_for_error_object(listed)
-        listed = listed.get("data") or listed.get("models") or []
-    ids = [_id(model) for model in listed] if isinstance(listed, list) else []
-    return list(dict.fromkeys(id_ for id_ in ids if id_))
+    async def complete(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        role: str,
+        max_tokens: int,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        tools: Sequence[Tool] = (),
+        final: bool = False,
+    ) -> Reply:
+        """One whole answer of the ``"main"`` or ``"worker"`` model. Raises ModelError."""
+        body = build_body(
+            messages,
+            tools=tools,
+            tool_choice="none" if final else None,
+            sampling=Sampling(temperature, top_p, max_tokens),
+            stream=False,
+        )
+        client, endpoint = self._endpoint(role)
+        return await client.complete(endpoint, body)
 
+    def _endpoint(self, role: str) -> tuple[ChatClient, Endpoint]:
+        settings = self._settings()
+        model = settings.model_for(role)
+        if model == REHEARSAL:
+            return self._rehearse()
+        return self._client, Endpoint(settings.base_url, settings.api_key, model)
 
-def _id(model: Any) -> str:
-    if isinstance(model, Mapping):
-        model = model.get("id") or model.get("name") or model.get("model")
-    return well_formed(model).strip() if isinstance(model, str) else ""
+    def _rehearse(self) -> tuple[ChatClient, Endpoint]:
+        from personae.llm.rehearsal import BASE_URL, MODEL, RehearsalTransport
+
+        if self._rehearsal is None:
+            self._rehearsal = ChatClient(RehearsalTransport(self._clock), self._clock)
+        return self._rehearsal, Endpoint(BASE_URL, "", MODEL)

@@ -13,12 +13,12 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from personae.bounded import is_deep
+from personae.bounded_json import is_deep
 from personae.conversation.entries import ToolCall
-from personae.llm.replies import call_dict
-from personae.llm.tokens import estimate_prompt, estimate_tokens
-from personae.llm.unicode import well_formed
+from personae.llm.request.token_estimate import estimate_prompt, estimate_tokens
+from personae.llm.stream.reply import call_dict
 from personae.ports import Clock, HttpRequest, HttpResponse, ModelTransport
+from personae.unicode import well_formed
 
 BASE_URL = "rehearsal:"
 MODEL = "rehearsal"

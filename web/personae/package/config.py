@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from personae.package.jsontext import JsonFault, locate, locate_children, parse, place
+from personae.package.json_schema import own_schema, violations
+from personae.package.json_text import JsonFault, locate, locate_children, parse, place
 from personae.package.report import Report
 from personae.package.resolver import Resolver, build_resolver
-from personae.package.schema import own_schema, violations
 
 FILE = "config.json"
 SUB_AGENT = "studio.sub-agent"

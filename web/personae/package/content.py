@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.package.files import PackageFiles
+from personae.package.archive.files import PackageFiles
+from personae.package.archive.text_file import is_binary
 from personae.package.resolver import CONTENT_KEYS, CONTEXT_KEY, Resolver
 from personae.package.steps import Steps
-from personae.package.textfile import is_binary
 
 STATE_SUFFIX = ".agent.json"
 MAX_STATE_BYTES = 8 << 20

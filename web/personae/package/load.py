@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from personae.package.agents import load_agent
+from personae.package.agents.programs import load_agent
+from personae.package.agents.subagents import Surroundings, load_sub_agent
+from personae.package.archive.files import PackageFiles, Source, open_files
 from personae.package.config import FILE, MAX_CONFIG_BYTES, SUB_AGENT, Config, read_config
 from personae.package.content import Content, read_content, read_states
-from personae.package.files import PackageFiles, Source, open_files
 from personae.package.model import AgentProgram, Package
 from personae.package.report import Report
 from personae.package.steps import Install, Progress, Steps, run, run_async, with_library
-from personae.package.subagents import Surroundings, load_sub_agent
 
 
 def load_package(source: Source) -> Package:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from personae.package.jsontext import locate, place
-from personae.package.paths import UnsafeName, clean_path
+from personae.package.archive.paths import UnsafeName, clean_path
+from personae.package.json_text import locate, place
 from personae.package.report import Report
 
 ContentKey = Literal["Instructions", "System Prompt", "Description", "Introduction"]

@@ -13,18 +13,20 @@ from typing import Any, Literal
 from personae.conversation import edits, forks
 from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
+from personae.events import Events, Listener
 from personae.package.model import Package, Problem
 from personae.package.steps import Progress
-from personae.player import commands, exchange, views
+from personae.player import views
 from personae.player.composition import Stage, set_up
+from personae.player.editing import answer, revise, settle
 from personae.player.environment import Environment
-from personae.player.events import Events, Listener
 from personae.player.gate import check_free, gate, respond
-from personae.player.loading import Source
-from personae.player.revise import answer, revise, settle
+from personae.player.package_sources import Source
 from personae.player.session import Session
-from personae.player.settings import Settings
-from personae.player.turn import run_turn
+from personae.settings import Settings
+from personae.storage.transfer import conversation_file as exchange
+from personae.turn import commands
+from personae.turn.turn import run_turn
 
 LOADING = {"state": "loading", "detail": "", "seconds": None}
 

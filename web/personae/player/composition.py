@@ -6,18 +6,18 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from personae.events import Events
+from personae.llm.models import Models
 from personae.package.model import Package
 from personae.package.steps import Progress
-from personae.player.conversations import Conversations
 from personae.player.environment import Environment
-from personae.player.events import Events
-from personae.player.loading import Source, character_id, load_source
-from personae.player.models import Models
-from personae.player.opening import Openings
-from personae.player.registry import build_registry
-from personae.player.saver import Saver
+from personae.player.open_conversation import Openings
+from personae.player.package_sources import Source, character_id, load_source
 from personae.player.session import Services
-from personae.player.settings import Settings
+from personae.settings import Settings
+from personae.storage.conversations import Conversations
+from personae.storage.saver import Saver
+from personae.tools.registry import build_registry
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.player.leases import Lock
-from personae.player.saver import Saver
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
+from personae.storage.leases import Lock
+from personae.storage.saver import Saver
 
 Progress = Callable[[int, int | None], None]
 """Gets the bytes that have arrived and, where known, the bytes to come in all."""

@@ -14,26 +14,26 @@ from typing import Any
 
 from personae.conversation.entries import Entry
 from personae.errors import PersonaeError, UsageError
-from personae.llm.stretch import Part
+from personae.events import Events
+from personae.llm.models import Models
+from personae.llm.request.encoded import Part
 from personae.package.model import AgentProgram, Package, Tool
-from personae.player.agent_log import AgentLog
-from personae.player.agents import Agents
-from personae.player.bridge import StudioBridge, parsed_store
-from personae.player.caps import Meter
-from personae.player.dispatch import Planned
-from personae.player.earlier import EarlierTurns
 from personae.player.environment import Environment
-from personae.player.events import Events
-from personae.player.hooks import Hooks
-from personae.player.inner_loop import ModelCalls
-from personae.player.journal import Journal
-from personae.player.leases import Lease
-from personae.player.models import Models
-from personae.player.preload import Preload
-from personae.player.prompt import assemble, current_turn
-from personae.player.registry import Registry
-from personae.player.settings import Settings
-from personae.player.stop import Stopper
+from personae.settings import Settings
+from personae.storage.agent_log import AgentLog
+from personae.storage.journal import Journal
+from personae.storage.leases import Lease
+from personae.tools.dispatch import Planned
+from personae.tools.registry import Registry
+from personae.turn.agents import Agents
+from personae.turn.bridge import StudioBridge, parsed_store
+from personae.turn.caps import Meter
+from personae.turn.earlier_turns import EarlierTurns
+from personae.turn.hooks import Hooks
+from personae.turn.model_calls import ModelCalls
+from personae.turn.preload import Preload
+from personae.turn.prompt import assemble, current_turn
+from personae.turn.stop import Stopper
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from personae.conversation.entries import Entry
 from personae.errors import UsageError
-from personae.llm.request import tool_definition
-from personae.llm.stretch import spread
-from personae.llm.tokens import estimate_message, estimate_prompt
+from personae.llm.request.body import tool_definition
+from personae.llm.request.encoded import spread
+from personae.llm.request.token_estimate import estimate_message, estimate_prompt
 from personae.package.model import AgentProgram
-from personae.player.records import Head
 from personae.player.session import Session
+from personae.storage.records import Head
 
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:

@@ -10,26 +10,27 @@ import js
 
 from personae.errors import PersonaeError, StorageError
 from personae.player.environment import Environment
-from personae.ui import markdown, settings
-from personae.ui.ask import Asker
 from personae.ui.chat import Chat
-from personae.ui.composer import Composer
-from personae.ui.conversation_menu import ConversationMenu
-from personae.ui.conversations import Sidebar
-from personae.ui.dom import Dispatcher, Frames, Listeners, Tasks, load_templates
-from personae.ui.editing import Editing
-from personae.ui.files import copy_text
-from personae.ui.inspector import Inspector
-from personae.ui.library_menu import LibraryMenu
-from personae.ui.menu import Menus
-from personae.ui.notices import Banners, Toasts
-from personae.ui.opening import Opening
+from personae.ui.composer.composer import Composer
+from personae.ui.conversations.conversation_menu import ConversationMenu
+from personae.ui.conversations.conversations import Sidebar
+from personae.ui.dom import markdown
+from personae.ui.dom.ask import Asker
+from personae.ui.dom.files import copy_text
+from personae.ui.dom.menu import Menus
+from personae.ui.dom.notices import Banners, Toasts
+from personae.ui.dom.page_dom import Dispatcher, Frames, Listeners, Tasks, load_templates
+from personae.ui.dom.shortcuts import Shortcuts, is_mac
+from personae.ui.inspector.inspector import Inspector
 from personae.ui.page import Page
 from personae.ui.remedies import Advice
-from personae.ui.settings import Settings
+from personae.ui.settings import app_settings as settings
+from personae.ui.settings.app_settings import Settings
 from personae.ui.shell import Shell
-from personae.ui.shortcuts import Shortcuts, is_mac
-from personae.ui.transcript import Transcript
+from personae.ui.start.bring_character import Opening
+from personae.ui.start.library_menu import LibraryMenu
+from personae.ui.transcript.editing import Editing
+from personae.ui.transcript.transcript import Transcript
 
 SETTLED = 3_000
 """Milliseconds after the start in which the network and the processor belong to the user."""
@@ -153,7 +154,7 @@ class App:
 
     async def _keep_data(self) -> None:
         """Asks the browser to keep the data, now that there is something to keep."""
-        from personae.ui.storage_panel import ask_to_persist
+        from personae.ui.settings.storage_panel import ask_to_persist
 
         await ask_to_persist()
 
@@ -217,8 +218,8 @@ class App:
         return self.page.tasks.start(self._show_settings())
 
     async def _show_settings(self) -> None:
-        from personae.ui.settings_dialog import SettingsDialog
-        from personae.ui.storage_panel import StoragePanel
+        from personae.ui.settings.settings_dialog import SettingsDialog
+        from personae.ui.settings.storage_panel import StoragePanel
 
         page, environment = self.page, self.environment
         if "settings" not in self._dialogs:
@@ -272,7 +273,7 @@ class App:
         return self.page.tasks.start(self._show_palette())
 
     async def _show_palette(self) -> None:
-        from personae.ui.palette import Palette
+        from personae.ui.composer.palette import Palette
 
         if self.chat.player is None:
             return

@@ -9,12 +9,12 @@ from typing import Any
 from personae.errors import AgentError, PersonaeError
 from personae.package.model import Package
 from personae.player.environment import Environment
-from personae.ui.content_search import ContentSearch, newest_hit
-from personae.ui.dom import by_id, mark, show
-from personae.ui.notices import announce
+from personae.ui.composer.status import turn_text
+from personae.ui.conversations.content_search import ContentSearch, newest_hit
+from personae.ui.dom.notices import announce
+from personae.ui.dom.page_dom import by_id, mark, show
 from personae.ui.page import Page
-from personae.ui.settings import Settings
-from personae.ui.status import turn_text
+from personae.ui.settings.app_settings import Settings
 
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from personae.ui.dom import by_id, clone, document, load_templates, part
-from personae.ui.keys import SHORTCUTS, Shortcut
+from personae.ui.dom.keys import SHORTCUTS, Shortcut
+from personae.ui.dom.page_dom import by_id, clone, document, load_templates, part
 
 
 async def show_help(mac: bool) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from personae.ui.composer import Composer
-from personae.ui.conversations import Sidebar
-from personae.ui.dom import Dispatcher, Frames, Tasks
-from personae.ui.inspector import Inspector
-from personae.ui.menu import Menus
-from personae.ui.notices import Banners, Toasts
+from personae.ui.composer.composer import Composer
+from personae.ui.conversations.conversations import Sidebar
+from personae.ui.dom.menu import Menus
+from personae.ui.dom.notices import Banners, Toasts
+from personae.ui.dom.page_dom import Dispatcher, Frames, Tasks
+from personae.ui.inspector.inspector import Inspector
 from personae.ui.shell import Shell
-from personae.ui.transcript import Transcript
+from personae.ui.transcript.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import js
 
-from personae.ui.dom import Dispatcher, Listeners, by_id, document, mark, missing, show
+from personae.ui.dom.page_dom import Dispatcher, Listeners, by_id, document, mark, missing, show
 
 THEMES = {"auto": "as the system", "light": "light", "dark": "dark"}
 _THEME_KEY = "personae.theme"

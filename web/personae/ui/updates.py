@@ -8,8 +8,8 @@ from typing import Any
 import js
 from pyodide.ffi import JsException
 
-from personae.ui.dom import Listeners, missing
-from personae.ui.notices import Toasts
+from personae.ui.dom.notices import Toasts
+from personae.ui.dom.page_dom import Listeners, missing
 
 _SCRIPT = "service-worker.js"
 _HOUR = 3600.0

@@ -1,0 +1,89 @@
+"""One request to a model endpoint and its answer, as events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from personae.errors import ModelError
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.faults import silence_message
+from personae.llm.provider.http_exchange import Exchange, Silence
+from personae.llm.provider.refusal import RefusalBody
+from personae.llm.request.encoded import Stretch
+from personae.llm.request.token_estimate import usage_or_estimate
+from personae.llm.stream.reply import Event, Reply, Waiting
+from personae.llm.stream.response_body import ReplyBody
+from personae.ports import Clock, HttpResponse, ModelTransport
+
+
+async def attempt(
+    transport: ModelTransport,
+    clock: Clock,
+    endpoint: Endpoint,
+    sent: Mapping[str, Any],
+    number: int,
+    taken: Collection[str] = (),
+) -> AsyncGenerator[Event, None]:
+    """Sends ``sent`` once; deltas, Waiting while nothing comes, and the Reply last.
+
+    ``number``: which attempt this is, from 1. ``taken``: tool-call ids the reply must avoid,
+    beside those it was sent. Raises ModelError, with the key taken out.
+    """
+    try:
+        body: ReplyBody | RefusalBody | None = None
+        async with Exchange(transport, clock, endpoint.chat_request(sent)) as exchange:
+            while (item := await exchange.get()) is not None:
+                if isinstance(item, Silence):
+                    message = silence_message(item.lasted)
+                    yield Waiting(item.gives_up_in, "model_stalled", number, message)
+                elif not isinstance(item, bytes):
+                    body = _body(item, endpoint, clock, {*taken, *_call_ids(sent)})
+                elif body is not None:
+                    for delta in body.feed(item):
+                        yield delta
+                    if body.done:
+                        break
+                    if body.finished:
+                        exchange.expect_end()
+        if body is not None:
+            for last in body.finish():
+                yield _counted(last, sent) if isinstance(last, Reply) else last
+    except ModelError as error:
+        raise located(error, endpoint) from None
+
+
+def located(error: ModelError, endpoint: Endpoint) -> ModelError:
+    """The error with the address it happened at, and without the key."""
+    detail = {name: _hidden(value, endpoint) for name, value in error.detail.items()}
+    return ModelError(
+        error.code, endpoint.hidden(error.message), **{**detail, "url": endpoint.chat_url}
+    )
+
+
+def _body(
+    response: HttpResponse, endpoint: Endpoint, clock: Clock, taken: set[str]
+) -> ReplyBody | RefusalBody:
+    if not 200 <= response.status <= 299:
+        return RefusalBody(response, endpoint.chat_url, clock.now())
+    return ReplyBody(endpoint.chat_url, response.status, taken)
+
+
+def _call_ids(sent: Mapping[str, Any]) -> set[str]:
+    messages = (part for part in sent["messages"] if not isinstance(part, Stretch))
+    return {call["id"] for message in messages for call in message.get("tool_calls") or ()}
+
+
+def _counted(reply: Reply, sent: Mapping[str, Any]) -> Reply:
+    calls = (*reply.tool_calls, *reply.cut_calls)
+    written = [reply.text, reply.reasoning or "", *(call.name + call.arguments for call in calls)]
+    return replace(reply, usage=usage_or_estimate(reply.usage, sent, written))
+
+
+def _hidden(value: Any, endpoint: Endpoint) -> Any:
+    if isinstance(value, str):
+        return endpoint.hidden(value)
+    if isinstance(value, dict):
+        return {name: _hidden(item, endpoint) for name, item in value.items()}
+    return value

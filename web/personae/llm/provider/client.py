@@ -1,0 +1,116 @@
+"""Talks to chat-completions endpoints: retries, provider quirks, cancellation.
+
+Invariants: a request is sent again only while nothing of the reply has been passed on, and
+every wait is announced; cancelling at any point, or closing the iterator, closes the response
+at once; the API key appears in no event and no error.
+"""
+
+from __future__ import annotations
+
+import random as _random
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from personae.errors import ModelError
+from personae.llm.provider import model_list as models
+from personae.llm.provider import quirks
+from personae.llm.provider.attempt import attempt
+from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.retry import wait_before_retry
+from personae.llm.stream.reply import Event, Reply, Waiting
+from personae.ports import Clock, ModelTransport
+
+
+class ChatClient:
+    """``memory``: what is known about providers (see ``quirks.py``); a dict, or one that lasts."""
+
+    def __init__(
+        self,
+        transport: ModelTransport,
+        clock: Clock,
+        memory: quirks.Memory | None = None,
+        random: Callable[[], float] = _random.random,
+    ) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._memory: quirks.Memory = {} if memory is None else memory
+        self._random = random
+
+    async def stream(
+        self, endpoint: Endpoint, body: Mapping[str, Any], taken: Collection[str] = ()
+    ) -> AsyncGenerator[Event, None]:
+        """Sends ``body`` (see ``request.build_body``); the answer's events, a Reply last.
+
+        ``taken``: tool-call ids the reply must avoid, beside those in ``body``. Raises
+        ModelError. A loop that may be left early belongs into ``contextlib.aclosing``.
+        """
+        course = _Course(endpoint, self._memory, self._random)
+        while True:
+            sent = course.adapt(body)
+            started = False
+            try:
+                number = course.attempt
+                events = attempt(self._transport, self._clock, endpoint, sent, number, taken)
+                async with aclosing(events):
+                    async for event in events:
+                        if not started and not isinstance(event, Waiting):
+                            started = True
+                            course.succeeded()
+                        yield event
+                return
+            except ModelError as error:
+                if started:
+                    raise
+                waiting = course.after(error, sent)
+            if waiting:
+                yield waiting
+                await self._clock.sleep(waiting.seconds * 1000)
+
+    async def complete(self, endpoint: Endpoint, body: Mapping[str, Any]) -> Reply:
+        """One call without streaming, with the same retries. Raises ModelError."""
+        whole = {name: value for name, value in body.items() if name != "stream_options"}
+        async with aclosing(self.stream(endpoint, whole | {"stream": False})) as events:
+            async for event in events:
+                if isinstance(event, Reply):
+                    return event
+        raise AssertionError("a stream ends with a Reply or an error")
+
+    async def list_models(self, endpoint: Endpoint) -> list[str]:
+        """The ids of the provider's models. Raises ModelError at the first failure."""
+        return await models.list_models(self._transport, self._clock, endpoint)
+
+
+class _Course:
+    """What one call has tried so far, and what it does after a failure."""
+
+    def __init__(
+        self, endpoint: Endpoint, memory: quirks.Memory, random: Callable[[], float]
+    ) -> None:
+        self.attempt = 1
+        self._endpoint = endpoint
+        self._memory = memory
+        self._random = random
+        self._quirks = quirks.recall(memory, endpoint.base, endpoint.model)
+        self._tried: set[str] = set()
+
+    def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        return quirks.adapt({"model": self._endpoint.model, **body}, self._quirks)
+
+    def succeeded(self) -> None:
+        """The provider took the request: the quirks it took it with are remembered."""
+        if self._tried:
+            quirks.remember(self._memory, self._endpoint.base, self._endpoint.model, self._quirks)
+
+    def after(self, error: ModelError, sent: Mapping[str, Any]) -> Waiting | None:
+        """The wait before the next attempt, None to go on at once; raises when it is hopeless."""
+        quirk = quirks.learn(error, sent)
+        if quirk and quirk not in self._tried:
+            self._tried.add(quirk)
+            self._quirks ^= {quirk}
+            return None
+        wait = wait_before_retry(error, self.attempt, self._random)
+        if wait is None:
+            raise error
+        self.attempt += 1
+        return Waiting(wait, error.code, self.attempt - 1, error.message)

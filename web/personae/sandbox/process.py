@@ -1,0 +1,358 @@
+"""One agent instance as the player sees it: calls go in, results and store changes come out.
+
+Invariants:
+
+- The page decides everything that counts: which bridge method an agent may use, how long a call
+  may take, how large a result may be. The worker is a stranger that runs the agent.
+- Calls of one process never overlap. A call that fails leaves the store as it was; whatever the
+  worker did to its own copy is forgotten. After a deadline, a crash, exhausted memory or an
+  illegal message the worker is ended, and the next call starts a fresh one. A module that failed
+  to load is not tried again for a minute: who needs it until then hears the same error at once.
+- Stores travel as JSON text and are not parsed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from personae.errors import AgentError
+from personae.package.model import AgentProgram
+from personae.ports import Clock, Sandbox, Wire
+from personae.sandbox.bridge_requests import Bridge, Requests
+from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
+from personae.sandbox.deadlines import DeadlineWatch, Due
+from personae.sandbox.idle_workers import idle_workers
+from personae.sandbox.missing_exports import missing
+
+__all__ = ["FUNCTIONS", "AgentProcess", "Bridge", "Outcome", "StoreText"]
+
+CALL_DEADLINE = 8_000
+MODEL_CALL_DEADLINE = 120_000
+LOAD_DEADLINE = 10_000
+BOOT_DEADLINE = 60_000
+"""Milliseconds. Booting a runtime does not count as loading; this only ends a boot that hangs."""
+RETRY_AFTER = 60_000
+"""Milliseconds until a module that failed to load is tried again."""
+
+FUNCTIONS = (
+    "onLoad",
+    "onToolCall",
+    "onConversationStart",
+    "onBeforeResponse",
+    "onAfterResponse",
+    "onAfterToolCall",
+    "onAfterUserEdit",
+)
+"""The functions the contract names; Python and Lua agents export them in snake_case."""
+
+_CODES = {
+    "threw": "agent_threw",
+    "value": "agent_bad_value",
+    "memory": "agent_memory",
+    "too_large": "agent_too_large",
+    "missing": "agent_function_missing",
+    "load": "agent_load_failed",
+    "crash": "agent_crashed",
+}
+# After these the interpreter is as good as before; after any other failure it is replaced.
+_HARMLESS = ("agent_threw", "agent_function_missing")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreText:
+    """An agent's store: JSON text of an object, and how often it has changed."""
+
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    value: str | None
+    """What the function returned, as text; None for nothing."""
+    store: StoreText | None
+    """The store after the call; None if it did not change."""
+    duration: float
+    """Milliseconds from sending the call to having its result."""
+
+
+class AgentProcess:
+    """Runs one agent instance. ``close()`` ends it for good."""
+
+    def __init__(
+        self, program: AgentProgram, sandbox: Sandbox, clock: Clock, bridge: Bridge
+    ) -> None:
+        self.program = program
+        self.exports: frozenset[str] = frozenset()
+        """Canonical names and command handlers the agent exports; empty until it has loaded."""
+        self._sandbox = sandbox
+        self._idle = idle_workers(sandbox)
+        self._clock = clock
+        self._bridge = bridge
+        self._turn = asyncio.Lock()
+        self._channel = Channel()
+        self._channel.close()
+        self._wire: Wire | None = None
+        self._closed = False
+        self._examined = False
+        self._unloadable: AgentError | None = None
+        self._retry_at = 0.0
+        self._awaited: asyncio.Future[Message] | None = None
+        self._watch = DeadlineWatch(clock, self._expire)
+        self._held: str | None = None
+        self._calls = 0
+        self._requests = Requests(program, bridge)
+        may_call_models = "studio.model" in program.manifest.apis
+        self._deadline = MODEL_CALL_DEADLINE if may_call_models else CALL_DEADLINE
+
+    @property
+    def state(self) -> str:
+        """The channel's state; ``closed`` also before the first start."""
+        return self._channel.state
+
+    async def start(self) -> frozenset[str]:
+        """Starts and loads the agent if it is not running; answers its exports."""
+        async with self._turn:
+            if not self._is_ready():
+                await self._make_ready()
+            return self.exports
+
+    async def call(
+        self,
+        function: str,
+        arguments: list[Any],
+        *,
+        context: Mapping[str, Any],
+        store: StoreText,
+        verbatim: bool = False,
+        deadline: float | None = None,
+    ) -> Outcome:
+        """Calls ``function(*arguments, store, studio, context)`` in the agent.
+
+        ``verbatim``: the name is a command handler's, not one of the contract's. ``deadline`` in
+        milliseconds lowers the agent's own. Raises AgentError; the store is then as before.
+        """
+        async with self._turn:
+            if not self._is_ready():
+                await self._make_ready()
+            try:
+                return await self._run(function, arguments, context, store, verbatim, deadline)
+            except AgentError as error:
+                self._held = None
+                if error.code not in _HARMLESS:
+                    self._end()
+                raise
+            except asyncio.CancelledError:
+                self._end()
+                raise
+            finally:
+                self._requests.cancel()
+
+    def close(self) -> None:
+        """Ends the worker; what is waiting fails. Harmless when repeated."""
+        self._closed = True
+        self._end()
+        self._fail("agent_closed", "was closed")
+        self._watch.stop()
+
+    async def _run(
+        self,
+        function: str,
+        arguments: list[Any],
+        context: Mapping[str, Any],
+        store: StoreText,
+        verbatim: bool,
+        deadline: float | None,
+    ) -> Outcome:
+        self._calls += 1
+        self._requests.context = context
+        started = self._clock.monotonic()
+        text = self._channel.outgoing(
+            "call",
+            call=self._calls,
+            function=function,
+            verbatim=verbatim,
+            arguments=arguments,
+            context=dict(context),
+        )
+        own = self._deadline
+        message = await self._ask(
+            function,
+            min(own, deadline or own),
+            text,
+            None if store.text == self._held else store.text,
+        )
+        if message.type == "error":
+            raise self._thrown(message, function)
+        self._held = store.text if message.store is None else message.store
+        changed = None if message.store is None else StoreText(store.version + 1, message.store)
+        return Outcome(message.fields.get("value"), changed, self._clock.monotonic() - started)
+
+    def _is_ready(self) -> bool:
+        """Whether a worker with the agent in it waits for a call."""
+        if self._channel.state != "idle":
+            return False
+        if self.program.language == "python":
+            self._idle.used(self, self._release)
+        return True
+
+    async def _make_ready(self) -> None:
+        if self._closed:
+            raise self._error("agent_closed", "is closed")
+        await self._start_afresh()
+        self._is_ready()
+
+    async def _start_afresh(self) -> None:
+        if self._unloadable is not None and self._clock.monotonic() < self._retry_at:
+            raise self._unloadable.with_traceback(None)
+        self._end()
+        try:
+            await self._boot()
+            await self._load()
+        except BaseException:
+            self._end()
+            raise
+        self._unloadable = None
+
+    def _release(self) -> bool:
+        """Ends the worker if nothing runs or waits here; the next call starts another."""
+        if self._turn.locked():
+            return False
+        self._end()
+        return True
+
+    async def _boot(self) -> None:
+        self._channel = channel = Channel()
+        self._awaited = ready = asyncio.get_running_loop().create_future()
+        receive = partial(self._receive, channel)
+        self._wire = await self._sandbox.open(self.program.language, receive)
+        self._watch.begin("its runtime", BOOT_DEADLINE)
+        self._expect(await self._watched(ready), "ready")
+
+    async def _load(self) -> None:
+        program = self.program
+        text = self._channel.outgoing(
+            "load",
+            agentId=program.agent_id,
+            filename=program.path,
+            source=program.source,
+            libraries=[{"name": lib.name, "source": lib.source} for lib in program.libraries],
+            functions=list(FUNCTIONS),
+            handlers=[command.handler for command in program.manifest.commands],
+        )
+        try:
+            loaded = self._expect(await self._ask("its module", LOAD_DEADLINE, text), "loaded")
+        except AgentError as error:
+            if error.code != "agent_closed":
+                self._unloadable = error
+                self._retry_at = self._clock.monotonic() + RETRY_AFTER
+            raise
+        names = [*loaded.fields["functions"], *loaded.fields["handlers"]]
+        self.exports = frozenset(name for name in names if isinstance(name, str))
+        if not self._examined:
+            self._examined = True
+            for text in missing(program, self.exports):
+                self._bridge.notice(program, "error", text)
+
+    def _expect(self, message: Message, type_: str) -> Message:
+        if message.type == type_:
+            return message
+        code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
+        raise self._error(code, f"could not be loaded: {_clean(message.fields['message'])}")
+
+    def _ask(
+        self, function: str, deadline: float, text: str, store: str | None = None
+    ) -> Awaitable[Message]:
+        """Posts a message; answers with the one that ends what it began."""
+        assert self._wire is not None
+        self._awaited = answer = asyncio.get_running_loop().create_future()
+        self._watch.begin(function, deadline)
+        self._wire.post(text, store)
+        return self._watched(answer)
+
+    async def _watched(self, answer: asyncio.Future[Message]) -> Message:
+        try:
+            return await answer
+        finally:
+            self._watch.end()
+
+    def _expire(self, due: Due) -> None:
+        self._end()
+        self._fail(
+            "agent_deadline",
+            f"took longer than {due.milliseconds / 1000:g} s in {due.function} and was stopped",
+            function=due.function,
+        )
+
+    def _receive(self, channel: Channel, text: str, store: str | None) -> None:
+        """Everything a worker says arrives here."""
+        if channel is not self._channel or channel.state == "closed":
+            return  # the last words of a worker that was ended
+        try:
+            self._handle(channel.incoming(text, store))
+        except ProtocolViolation as violation:
+            self._end()
+            self._fail("agent_protocol", f"was stopped: its worker sent {violation}")
+
+    def _handle(self, message: Message) -> None:
+        if message.type == "notice":
+            self._notice(message)
+        elif message.type == "request":
+            self._check_call(message)
+            assert self._wire is not None
+            self._requests.serve(message.fields, self._channel, self._wire)
+        elif message.type == "crashed":
+            self._end()
+            self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
+        else:
+            self._check_call(message)
+            self._requests.cancel()
+            if self._awaited is not None and not self._awaited.done():
+                self._awaited.set_result(message)
+
+    def _check_call(self, message: Message) -> None:
+        call = message.fields.get("call", self._calls)
+        if call != self._calls:
+            raise ProtocolViolation(f"a {message.type} for call {call}, which is not running")
+
+    def _notice(self, message: Message) -> None:
+        kind, text = message.fields["kind"], message.fields["text"]
+        dropped = message.fields.get("dropped")
+        if dropped:
+            kind, text = "log", f"{dropped} more messages of this call were dropped"
+        elif kind not in ("log", "toast", "console"):
+            raise ProtocolViolation(f"a notice of kind {kind[:40]!r}")
+        self._bridge.notice(self.program, kind, _clean(text))
+
+    def _end(self) -> None:
+        self._channel.close()
+        self._held = None
+        self._idle.ended(self)
+        if self._wire is not None:
+            self._wire.terminate()
+            self._wire = None
+
+    def _fail(self, code: str, what: str, **detail: Any) -> None:
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_exception(self._error(code, what, **detail))
+
+    def _thrown(self, message: Message, function: str) -> AgentError:
+        thrown = _clean(message.fields["message"])
+        code = _CODES.get(message.fields["kind"], "agent_threw")
+        stack = message.fields.get("stack")
+        return self._error(
+            code, f"failed in {function}: {thrown}", function=function, thrown=thrown, stack=stack
+        )
+
+    def _error(self, code: str, what: str, **detail: Any) -> AgentError:
+        name = self.program.agent_id
+        return AgentError(code, f"Agent {name} {what}", agentId=name, **detail)
+
+
+def _clean(text: str) -> str:
+    """Well-formed Unicode of a bounded length, whatever a worker sent."""
+    return text[: limit("noticeCharacters")].encode("utf-8", "replace").decode("utf-8")

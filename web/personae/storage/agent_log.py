@@ -1,0 +1,82 @@
+"""What each agent did, for its author (reference: the manifest, @debug).
+
+A record is ``{at, kind, text}``; kind ``call`` adds function, args, result and milliseconds, kind
+``error`` marks a failure, others are the agent's own console output. Calls are recorded for agents
+that declare @debug; their records are stored with the conversation, the others' are not. Bounded:
+the newest ``MOST`` of each agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from personae.errors import StorageError
+from personae.package.model import AgentProgram
+from personae.ports import Clock, Delete, Key, Put, Record
+from personae.storage.journal import Changed, Journal
+from personae.storage.records import dumps, loads
+
+MOST = 500
+LONGEST_TEXT = 4_000
+
+
+class AgentLog:
+    def __init__(self, journal: Journal, clock: Clock, changed: Changed) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._changed = changed
+        self._lines: dict[str, deque[dict[str, Any]]] = {}
+        self._next: dict[str, int] = {}
+        for record in journal.log_records:
+            self._restore(record)
+
+    def lines(self, agent_id: str) -> list[dict[str, Any]]:
+        """Copies of the agent's records, oldest first."""
+        return [dict(line) for line in self._lines.get(agent_id, ())]
+
+    def add(self, program: AgentProgram, kind: str, text: str, **facts: Any) -> None:
+        line = {"at": self._clock.now(), "kind": kind, "text": text[:LONGEST_TEXT], **facts}
+        self._of(program.agent_id).append(line)
+        if program.manifest.debug:
+            self._store(program.agent_id, line)
+        self._changed("agents")
+
+    def call(
+        self,
+        program: AgentProgram,
+        function: str,
+        arguments: Iterable[Any],
+        result: str | None,
+        milliseconds: float,
+    ) -> None:
+        """Records a call of an agent that declares @debug."""
+        if program.manifest.debug:
+            facts = {
+                "function": function,
+                "args": dumps(list(arguments))[:LONGEST_TEXT],
+                "result": None if result is None else result[:LONGEST_TEXT],
+                "milliseconds": round(milliseconds, 1),
+            }
+            self.add(program, "call", function, **facts)
+
+    def _restore(self, record: Record) -> None:
+        agent_id, number = str(record.key[1]), int(record.key[3])
+        self._next[agent_id] = number + 1
+        with contextlib.suppress(StorageError):
+            self._of(agent_id).append(loads(record.value))
+
+    def _of(self, agent_id: str) -> deque[dict[str, Any]]:
+        return self._lines.setdefault(agent_id, deque(maxlen=MOST))
+
+    def _store(self, agent_id: str, line: dict[str, Any]) -> None:
+        number = self._next.get(agent_id, 1)
+        self._next[agent_id] = number + 1
+        self._journal.stage(Put("stores", self._key(agent_id, number), dumps(line)))
+        if number > MOST:
+            self._journal.stage(Delete("stores", self._key(agent_id, number - MOST)))
+
+    def _key(self, agent_id: str, number: int) -> Key:
+        return (self._journal.id, agent_id, "log", number)

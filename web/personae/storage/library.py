@@ -1,0 +1,267 @@
+"""The characters loaded so far, kept with all their files so that they open offline.
+
+Reference: Loading a character package. A record lists a character's files by content hash; each
+distinct content is stored once. Invariant: a record is written with or after the files it names,
+and a file is deleted only when no record names it any more. A package that cannot be kept can be
+played all the same: it stays in memory, and every ``list`` tries again to keep it. A damaged record
+is left as it is, and the files that it may name too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from personae.errors import StorageError, UsageError
+from personae.package.archive.files import open_files
+from personae.package.load import load_package_async
+from personae.package.model import Package
+from personae.package.report import Report
+from personae.package.steps import Install, Progress, Steps, run_async
+from personae.player.package_sources import Contents, character_id
+from personae.ports import Clock, Delete, Put, Record, Storage
+from personae.storage.leases import FILES, Lock, files_alone
+from personae.storage.records import dumps, loads
+
+Rows = list[dict[str, Any]]
+Writes = list[Put | Delete]
+
+BATCH = 1_000_000
+"""Bytes of files in one transaction: more would hold the page up."""
+READS = 32
+"""Files that are read at a time."""
+
+
+class Library:
+    def __init__(
+        self, storage: Storage, clock: Clock, lock: Lock, install: Install | None = None
+    ) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._lock = lock
+        self._install = install
+        """See ``Environment.install``."""
+        self._unstored: dict[str, tuple[dict[str, Any], Mapping[str, bytes], Package]] = {}
+        """Character id -> record, files and package that could not be kept."""
+        self._saved: tuple[str, Package] | None = None
+        """What was saved last, for the opening that follows."""
+        self.damaged = 0
+        """How many records could not be read when they were read last."""
+
+    async def save(
+        self,
+        package: Contents,
+        source: str | None = None,
+        progress: Progress | None = None,
+    ) -> str:
+        """Keeps a package, in storage or else in memory; its character id.
+
+        ``source``: the link it came from, if any. Raises PackageError when it cannot be played.
+        """
+        files = (await run_async(open_files(package, Report()), progress)).files
+        loaded = await load_package_async(files, progress, self._install)
+        identity = character_id(source, loaded.digest)
+        hashes = await run_async(hash_all(files), progress)
+        record = {
+            "id": identity,
+            "name": loaded.name,
+            "description": loaded.description,
+            "source": source,
+            "size": sum(len(data) for data in files.values()),
+            "digest": loaded.digest,
+            "openedAt": self._clock.now(),
+            "files": [{"path": path, "hash": digest} for path, digest in hashes.items()],
+        }
+        self._unstored[identity] = record, files, loaded
+        with suppress(StorageError):
+            await self._store(identity)
+        self._saved = identity, loaded
+        return identity
+
+    def is_unstored(self, identity: str) -> bool:
+        """Whether a character is in memory only."""
+        return identity in self._unstored
+
+    async def list(self) -> Rows:
+        """``[{id, name, description, source, size, digest, openedAt}]``, last opened first.
+
+        Those in memory are among them. Raises StorageError only when nothing can be listed.
+        """
+        for identity in tuple(self._unstored):
+            with suppress(StorageError):
+                await self._store(identity)
+        unstored = [record for record, _, _ in self._unstored.values()]
+        try:
+            stored = [item for item in await self._records() if item["id"] not in self._unstored]
+        except StorageError:
+            if not unstored:
+                raise
+            stored = []
+        records = [
+            {key: value for key, value in record.items() if key != "files"}
+            for record in (*stored, *unstored)
+        ]
+        return sorted(records, key=lambda record: record["openedAt"], reverse=True)
+
+    async def open(self, identity: str, progress: Progress | None = None) -> Package:
+        """The stored package. Raises UsageError ``unknown_character``, StorageError."""
+        saved, self._saved = self._saved, None
+        if identity in self._unstored:
+            return self._unstored[identity][2]
+        if saved is not None and saved[0] == identity:
+            return saved[1]
+        record = await self._find(identity)
+        if record is None:
+            raise UsageError("unknown_character", f"The library has no character {identity!r}.")
+        files = await self._files(record["files"])
+        package = await load_package_async(files, progress, self._install)
+        opened = {**record, "openedAt": self._clock.now()}
+        with suppress(StorageError):  # only the order of the list is at stake
+            await self._storage.commit([Put("packages", (identity,), dumps(opened))])
+        return package
+
+    async def remove(self, identity: str) -> None:
+        """Forgets a character and its files; its conversations stay."""
+        self._unstored.pop(identity, None)
+        async with files_alone(self._lock, self._clock):
+            record = await self._find(identity)
+            if record is not None:
+                writes = [
+                    Delete("packages", (identity,)),
+                    *await self._orphans(identity, record, set()),
+                ]
+                await self._storage.commit(writes)
+
+    async def tidy(self) -> None:
+        """Removes the files that a killed tab had written of a package it did not finish.
+
+        While another tab writes files there is nothing to say about them: a later start does it.
+        """
+        lease = await self._lock(FILES)
+        if lease is None:
+            return
+        try:
+            named = await self._known_hashes()
+            stray = [key for key in await self._storage.keys("files") if key[0] not in named]
+            if stray and not self.damaged:
+                await self._storage.commit([Delete("files", key) for key in stray])
+        finally:
+            lease.release()
+
+    async def _store(self, identity: str) -> None:
+        """Writes a package that is in memory. Raises StorageError; then nothing has changed."""
+        async with files_alone(self._lock, self._clock):
+            if identity in self._unstored:
+                await self._write(identity)
+
+    async def _write(self, identity: str) -> None:
+        record, files, _ = self._unstored[identity]
+        hashes = {item["path"]: item["hash"] for item in record["files"]}
+        known = await self._known_hashes()
+        new = {hashes[path]: data for path, data in files.items() if hashes[path] not in known}
+        replaced = await self._find(identity)
+        *early, last = batches(new)
+        written: Writes = []
+        try:
+            for batch in early:
+                await self._storage.commit(batch)
+                written += [Delete("files", write.key) for write in batch]
+            last.append(Put("packages", (identity,), dumps(record)))
+            last += await self._orphans(identity, replaced, set(hashes.values()))
+            await self._storage.commit(last)
+        except StorageError:
+            with suppress(StorageError):
+                await self._storage.commit(written)
+            raise
+        self._unstored.pop(identity, None)
+
+    async def _records(self) -> Rows:
+        found = [_parsed(record) for record in await self._storage.read("packages")]
+        readable = [record for record in found if record is not None]
+        self.damaged = len(found) - len(readable)
+        return readable
+
+    async def _find(self, identity: str) -> dict[str, Any] | None:
+        found = await self._storage.read("packages", (identity,))
+        return _parsed(found[0]) if found else None
+
+    async def _files(self, items: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
+        """The contents by path; several reads at a time."""
+        files: dict[str, bytes] = {}
+        for start in range(0, len(items), READS):
+            some = items[start : start + READS]
+            contents = await asyncio.gather(*(self._file(item["hash"]) for item in some))
+            files |= {item["path"]: data for item, data in zip(some, contents, strict=True)}
+        return files
+
+    async def _file(self, digest: str) -> bytes:
+        found = await self._storage.read("files", (digest,))
+        if not found or not isinstance(found[0].value, bytes):
+            raise StorageError(
+                "file_missing",
+                "A file of this stored character is gone. Load the character again.",
+            )
+        return found[0].value
+
+    async def _known_hashes(self) -> set[str]:
+        return {item["hash"] for record in await self._records() for item in record["files"]}
+
+    async def _orphans(
+        self, identity: str, record: dict[str, Any] | None, kept: set[str]
+    ) -> Writes:
+        """Deletions of the record's files that no other record and not ``kept`` names."""
+        if record is None:
+            return []
+        records = await self._records()
+        if self.damaged:
+            return []
+        others = {
+            item["hash"] for other in records if other["id"] != identity for item in other["files"]
+        }
+        gone = {item["hash"] for item in record["files"]} - others - kept
+        return [Delete("files", (digest,)) for digest in sorted(gone)]
+
+
+def _parsed(record: Record) -> dict[str, Any] | None:
+    """The record when it is whole, else None."""
+    try:
+        value: dict[str, Any] = loads(record.value)
+        is_whole = (
+            value["id"] == record.key[0]
+            and isinstance(value["openedAt"], int)
+            and {"name", "description", "source", "size"} <= value.keys()
+            and all(isinstance(item["path"], str) and item["hash"] for item in value["files"])
+        )
+    except (StorageError, TypeError, KeyError, AttributeError):
+        return None
+    return value if is_whole else None
+
+
+def batches(files: Mapping[str, bytes]) -> list[Writes]:
+    """The writes of the contents by hash, cut where one transaction would hold the page up."""
+    groups: list[Writes] = [[]]
+    size = 0
+    for digest, data in files.items():
+        if groups[-1] and size + len(data) > BATCH:
+            groups.append([])
+            size = 0
+        groups[-1].append(Put("files", (digest,), bytes(data)))
+        size += len(data)
+    return groups
+
+
+def hash_all(files: Mapping[str, bytes]) -> Steps[dict[str, str]]:
+    """The hash of each path's content."""
+    hashes = {}
+    for done, (path, data) in enumerate(files.items()):
+        hashes[path] = content_hash(data)
+        yield "hashing", done, len(files)
+    return hashes
+
+
+def content_hash(data: bytes) -> str:
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=32).hexdigest()

@@ -1,0 +1,83 @@
+"""Conversations and agent data as files (reference: Default agent state).
+
+A conversation's export is one JSON object: ``{format, version, character, conversation, entries,
+stores}``. It holds no settings and no key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from personae.conversation.entries import Entry
+from personae.conversation.entry_json import entry_from_json, entry_to_json
+from personae.errors import BridgeError, PersonaeError, UsageError
+from personae.sandbox.process import StoreText
+from personae.storage.journal import Journal
+from personae.storage.records import Head, dumps, head_from_json, head_to_json
+from personae.turn.bridge import parsed_store
+
+FORMAT = "personae-conversation"
+VERSION = 1
+
+
+def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
+    """The whole conversation as JSON."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "character": character,
+        "conversation": head_to_json(journal.head),
+        "entries": [entry_to_json(entry) for entry in journal.entries],
+        "stores": dict(_readable_stores(journal)),
+    }
+
+
+def import_conversation(data: Any) -> tuple[Head, list[Entry], dict[str, StoreText]]:
+    """What an export holds. Raises UsageError ``bad_import`` or ``newer_import``."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise UsageError("bad_import", "This is not a conversation exported by this player.")
+    if data.get("version") != VERSION:
+        raise UsageError(
+            "newer_import", "This export was made by another version of the player: update first."
+        )
+    try:
+        head = head_from_json(data.get("conversation"))
+        entries = [entry_from_json(entry) for entry in data.get("entries", ())]
+        stores = {str(agent): _store(value) for agent, value in data.get("stores", {}).items()}
+    except (PersonaeError, TypeError, AttributeError) as error:
+        raise UsageError("bad_import", f"The exported conversation is damaged: {error}") from error
+    if len({entry.id for entry in entries}) != len(entries):
+        raise UsageError("bad_import", "The exported conversation repeats an entry.")
+    return head, sorted(entries, key=lambda entry: entry.id), stores
+
+
+def default_data(journal: Journal) -> dict[str, str]:
+    """``{"<agentId>.agent.json": text}``: the stores as a package's default agent state."""
+    return {
+        f"{agent}.agent.json": dumps(without_numbers(store))
+        for agent, store in _readable_stores(journal)
+    }
+
+
+def without_numbers(value: Any) -> Any:
+    """A copy with every ``toolCallId`` field left out, at any depth."""
+    if isinstance(value, dict):
+        return {k: without_numbers(v) for k, v in value.items() if k != "toolCallId"}
+    if isinstance(value, list):
+        return [without_numbers(item) for item in value]
+    return value
+
+
+def _readable_stores(journal: Journal) -> Iterator[tuple[str, Any]]:
+    """A damaged store does not keep the rest from being exported."""
+    for agent_id, store in journal.stores.items():
+        with suppress(BridgeError):
+            yield agent_id, parsed_store(store.text)
+
+
+def _store(value: Any) -> StoreText:
+    if not isinstance(value, dict):
+        raise TypeError("a store is an object")
+    return StoreText(1, dumps(value))

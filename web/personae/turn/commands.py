@@ -1,0 +1,40 @@
+"""Commands that the user gives agents directly (reference: Named command handlers).
+
+A command is run by name, with or without its ``@``, with the unparsed text after it. It is not
+metered, has no toolCallId and leaves no entry but what the agent logs.
+"""
+
+from __future__ import annotations
+
+from personae.errors import UsageError
+from personae.player.session import Session
+from personae.tools.registry import Registry
+from personae.turn.agents import Invocation
+
+
+def listed(registry: Registry) -> list[dict[str, str]]:
+    """``[{name, agentId, description}]`` in load order; names without ``@``."""
+    return [
+        {
+            "name": name,
+            "agentId": program.agent_id,
+            "description": program.manifest.description or "",
+        }
+        for name, (program, _) in registry.commands.items()
+    ]
+
+
+async def run(session: Session, name: str, args: str) -> str | None:
+    """None on success, else the agent's validation error. Raises UsageError, AgentError."""
+    found = session.registry.commands.get(name.removeprefix("@"))
+    if found is None:
+        raise UsageError("unknown_command", f"This character has no command {name!r}.")
+    program, command = found
+    session.show("tools", command.name)
+    try:
+        return await session.agents.call(
+            program, command.handler, [args], Invocation("direct"), verbatim=True
+        )
+    finally:
+        session.preload.stale = True
+        await session.journal.save()

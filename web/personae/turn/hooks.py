@@ -1,0 +1,97 @@
+"""Hook events (reference: Hook events, Parts 1 and 2).
+
+Invariants: hooks run one at a time in load order; each store is saved after its hook; a hook that
+fails is logged and the next one runs. conversationStart is part of ``Agents.begin``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from personae.errors import AgentError
+from personae.package.model import AgentProgram, HookEvent
+from personae.sandbox.process import CALL_DEADLINE
+from personae.storage.journal import Journal
+from personae.tools.registry import Registry
+from personae.turn.agents import Agents, Invocation
+
+FUNCTIONS: dict[HookEvent, str] = {
+    "conversationStart": "onConversationStart",
+    "beforeResponse": "onBeforeResponse",
+    "afterResponse": "onAfterResponse",
+    "afterToolCall": "onAfterToolCall",
+    "afterUserEdit": "onAfterUserEdit",
+}
+
+
+class Hooks:
+    def __init__(
+        self,
+        registry: Registry,
+        agents: Agents,
+        journal: Journal,
+    ) -> None:
+        self._registry = registry
+        self._agents = agents
+        self._journal = journal
+
+    async def before_response(self, user_text: str, *, regenerate: bool) -> bool:
+        """Whether any hook ran: then the preload context is stale."""
+        event = {"userText": user_text, "regenerate": regenerate, "respondingToHuman": True}
+        return await self._notify("beforeResponse", event)
+
+    async def after_response(self, event: dict[str, Any]) -> bool:
+        return await self._notify("afterResponse", event)
+
+    async def after_tool_call(self, event: dict[str, Any]) -> bool:
+        """Tells every agent but the one that was called."""
+        return await self._notify("afterToolCall", event, without=event["agentId"])
+
+    async def after_user_edit(self) -> bool:
+        """Tells the agents that have not heard of the saved edit, and notes each one told."""
+        pending = self._journal.head.edit
+        if pending is None:
+            return False
+        event = {
+            "deletedToolCallIds": pending.deleted_numbers,
+            "lastViableToolCallId": pending.last_viable,
+        }
+        ran = False
+        for agent_id in tuple(pending.agents):
+            program = self._registry.find(agent_id)
+            if program is not None:
+                ran |= await self._run("afterUserEdit", program, event)
+            self._journal.edit_told(agent_id)
+            await self._journal.save()
+        return ran
+
+    def told_of_edits(self) -> list[str]:
+        """Ids of the agents that hear of edits: granted calls are theirs too, so private ones."""
+        return [p.agent_id for p in self._registry.hooked("afterUserEdit", private=True)]
+
+    async def _notify(
+        self, name: HookEvent, event: dict[str, Any], without: str | None = None
+    ) -> bool:
+        programs: Iterable[AgentProgram] = self._registry.hooked(name)
+        ran = False
+        for program in programs:
+            if program.agent_id != without:
+                ran |= await self._run(name, program, event)
+                await self._journal.save()
+        return ran
+
+    async def _run(self, name: HookEvent, program: AgentProgram, event: dict[str, Any]) -> bool:
+        """Whether the agent has such a hook, be it that it failed."""
+        function = FUNCTIONS[name]
+        try:
+            if not await self._agents.exports(program, function):
+                return False
+            # An edit holds the user up, so its hooks get no two minutes.
+            deadline = CALL_DEADLINE if name == "afterUserEdit" else None
+            await self._agents.call(
+                program, function, [event], Invocation("hook"), deadline=deadline
+            )
+        except AgentError:
+            pass  # reported where it happened; the conversation goes on
+        return True

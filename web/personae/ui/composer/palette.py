@@ -1,0 +1,148 @@
+"""The command palette: find one of the character's commands, give it text, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from personae.errors import PersonaeError
+from personae.ui.conversations.search import Command, matching_commands
+from personae.ui.dom.page_dom import (
+    Dispatcher,
+    Listeners,
+    clone,
+    document,
+    fill,
+    load_templates,
+    part,
+    show,
+)
+
+Run = Callable[[str, str], Awaitable[str | None]]
+
+
+class Palette:
+    """Esc closes it; a validation error keeps it open with the text as it was."""
+
+    def __init__(self, dispatcher: Dispatcher, run: Run, done: Callable[[], None]) -> None:
+        self._run, self._done = run, done
+        self._dialog: Any = None
+        self._commands: list[Command] = []
+        self._shown: list[Command] = []
+        self._chosen: Command | None = None
+        self._at = 0
+        self._listeners = Listeners()
+        dispatcher.on("input", "palette-query", lambda *_: self._filter())
+        dispatcher.on(
+            "action", "palette-pick", lambda element, _: self._pick(int(element.dataset.at))
+        )
+        dispatcher.on("action", "palette-back", lambda *_: self._show_list())
+        dispatcher.on("submit", "palette-run", lambda *_: self._execute())
+
+    async def open(self, commands: list[Command]) -> None:
+        await load_templates("dialogs")
+        if self._dialog is None:
+            self._dialog = clone("palette")
+            document.body.appendChild(self._dialog)
+            self._listeners.on(part(self._dialog, "query"), "keydown", self._key)
+            self._listeners.on(part(self._dialog, "args"), "keydown", self._args_key)
+            self._listeners.on(self._dialog, "close", lambda _: self._done())
+        self._commands = commands
+        part(self._dialog, "query").value = ""
+        self._dialog.showModal()
+        self._show_list()
+
+    def _show_list(self) -> None:
+        self._chosen = None
+        show(part(self._dialog, "choose"), True)
+        show(part(self._dialog, "run"), False)
+        self._filter()
+        part(self._dialog, "query").focus()
+
+    def _filter(self) -> None:
+        self._shown = matching_commands(self._commands, str(part(self._dialog, "query").value))
+        part(self._dialog, "list").replaceChildren(
+            *[_item(command, at) for at, command in enumerate(self._shown)]
+        )
+        empty = part(self._dialog, "empty")
+        empty.textContent = (
+            "No command of that name." if self._commands else "This character has no commands."
+        )
+        show(empty, not self._shown)
+        self._select(0)
+
+    def _select(self, at: int) -> None:
+        self._at = at % len(self._shown) if self._shown else 0
+        query = part(self._dialog, "query")
+        query.removeAttribute("aria-activedescendant")
+        for number, node in enumerate(list(part(self._dialog, "list").children)):
+            chosen = number == self._at
+            node.setAttribute("aria-selected", "true" if chosen else "false")
+            if chosen:
+                query.setAttribute("aria-activedescendant", node.id)
+                node.scrollIntoView(block="nearest")
+
+    def _key(self, event: Any) -> None:
+        if event.isComposing:
+            return
+        moves = {"ArrowDown": 1, "ArrowUp": -1}
+        if event.key in moves:
+            event.preventDefault()
+            self._select(self._at + moves[event.key])
+        elif event.key in ("Enter", "Tab") and self._shown and not event.shiftKey:
+            event.preventDefault()
+            self._pick(self._at)
+
+    def _pick(self, at: int) -> None:
+        self._chosen = self._shown[at]
+        run = part(self._dialog, "run")
+        fill(run, name=f"@{self._chosen['name']}", agent=self._chosen["agentId"])
+        part(run, "args").value = ""
+        self._show_problem("")
+        show(part(self._dialog, "choose"), False)
+        show(run, True)
+        part(run, "args").focus()
+
+    def _args_key(self, event: Any) -> Any:
+        if event.key == "Enter" and not event.shiftKey and not event.isComposing:
+            event.preventDefault()
+            part(self._dialog, "run").requestSubmit()
+
+    async def _execute(self) -> None:
+        if self._chosen is None:
+            return
+        run = part(self._dialog, "run")
+        button = part(run, "submit")
+        if button.disabled:
+            return
+        button.disabled = True
+        try:
+            problem = await self._run(self._chosen["name"], str(part(run, "args").value))
+        except PersonaeError as error:
+            problem = error.message
+        finally:
+            button.disabled = False
+        if problem is None:
+            self._dialog.close()
+        else:
+            self._show_problem(problem or "The command was not accepted.")
+            part(run, "args").focus()
+
+    def _show_problem(self, text: str) -> None:
+        box = part(self._dialog, "problem")
+        box.textContent = text
+        show(box, bool(text))
+        part(self._dialog, "args").setAttribute("aria-invalid", "true" if text else "false")
+
+
+def _item(command: Command, at: int) -> Any:
+    node = clone("palette-item")
+    node.id = f"palette-item-{at}"
+    node.dataset.at = str(at)
+    fill(
+        node,
+        name=f"@{command['name']}",
+        description=command.get("description") or "",
+        agent=command["agentId"],
+    )
+    return node

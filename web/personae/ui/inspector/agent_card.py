@@ -1,0 +1,66 @@
+"""One agent in the inspector: what it declares, how it is, what it stores and did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from personae.ui import formats
+from personae.ui.dom.page_dom import clone, fill, part, show
+from personae.ui.inspector.agent_facts import agent_facts, log_text
+from personae.ui.inspector.json_tree import Tree
+
+_MOST_LINES = 200
+_STATES = {
+    "closed": "asleep",
+    "booting": "starting",
+    "ready": "starting",
+    "loading": "starting",
+    "idle": "awake",
+    "calling": "working",
+}
+
+
+class AgentCard:
+    """One agent in the panel; ``draw`` fills in what may have changed."""
+
+    def __init__(self, agent_id: str) -> None:
+        self.element = clone("agent")
+        self.element.dataset.id = agent_id
+        self._tree = Tree(part(self.element, "store"))
+        self._facts: list[tuple[str, str]] = []
+        self._lines = -1
+
+    def draw(self, agent: dict[str, Any], log: list[dict[str, Any]]) -> None:
+        worker = str(agent["worker"])
+        state = _STATES.get(worker, worker)
+        fill(self.element, id=agent["id"], state=state, description=agent["description"])
+        part(self.element, "state").dataset.state = worker
+        facts = agent_facts(agent)
+        if facts != self._facts:
+            self._facts = facts
+            part(self.element, "facts").replaceChildren(*[_fact(*fact) for fact in facts])
+        if len(log) != self._lines:
+            self._lines = len(log)
+            lines = [_log_line(line) for line in log[-_MOST_LINES:]]
+            part(self.element, "log").replaceChildren(*lines)
+            show(part(self.element, "log-box"), bool(log))
+
+    def draw_store(self, store: Any) -> None:
+        self._tree.draw(store)
+
+    def close(self) -> None:
+        self._tree.close()
+
+
+def _fact(term: str, value: str) -> Any:
+    fact = clone("fact")
+    fill(fact, term=term, value=value)
+    return fact
+
+
+def _log_line(line: dict[str, Any]) -> Any:
+    node = clone("log-line")
+    node.dataset.kind = line["kind"]
+    what, detail = log_text(line)
+    fill(node, time=formats.clock(line["at"]), what=what, detail=detail)
+    return node

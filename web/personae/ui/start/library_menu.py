@@ -1,0 +1,122 @@
+"""What can be done with a stored character: update it, reload its folder, remove it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from personae.ui import formats
+from personae.ui.dom.files import (
+    can_choose_folder,
+    choose_folder,
+    copy_text,
+    read_file_list,
+    read_folder,
+)
+from personae.ui.dom.menu import Item
+from personae.ui.dom.page_dom import by_id, part
+from personae.ui.start.start import FOLDER
+from personae.ui.start.version_changes import compare
+
+if TYPE_CHECKING:
+    from personae.ui.app import App
+
+
+class LibraryMenu:
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._folders: dict[str, Any] = {}
+        """Handles of project folders by source, for this session."""
+        on = app.page.dispatcher.on
+        on("action", "character-menu", lambda element, _: self._open_menu(element))
+        on("action", "open-folder", lambda *_: self._open_folder())
+        on("change", "load-folder", self._folder_chosen)
+
+    def _open_menu(self, element: Any) -> Any:
+        card = element.closest("li")
+        return self._show_menu(element, str(card.dataset.id), str(part(card, "name").textContent))
+
+    async def _show_menu(self, element: Any, identity: str, name: str) -> None:
+        record = await self._record(identity)
+        source = str(record.get("source") or "")
+        items = []
+        if source.startswith("http"):
+            items.append(Item("redo", "Update from the link", lambda: self.update(identity, name)))
+            items.append(Item("link", "Copy a link to share", lambda: self._copy_link(source)))
+        if source.startswith(FOLDER):
+            items.append(Item("redo", "Reload the folder", lambda: self.reload(source)))
+        items.append(Item("trash", "Remove", lambda: self.remove(identity, name), danger=True))
+        self._app.page.menus.open(element, items)
+
+    async def _record(self, identity: str) -> dict[str, Any]:
+        found = await self._app.environment.storage.read("packages", (identity,))
+        return dict(json.loads(found[0].value)) if found else {}
+
+    async def _copy_link(self, source: str) -> None:
+        import js
+
+        await copy_text(
+            f"{js.location.origin}{js.location.pathname}?loadCharacter={js.encodeURIComponent(source)}"
+        )
+        self._app.page.toasts.show("The link is on the clipboard.")
+
+    async def update(self, identity: str, name: str) -> None:
+        """Fetches the package again and says what is new in it."""
+        before = await self._record(identity)
+        await self._app.opening.open_url(str(before["source"]))
+        await self._tell_changes(identity, before, name)
+
+    async def _tell_changes(self, identity: str, before: dict[str, Any], name: str) -> None:
+        after = await self._record(identity)
+        if not after:
+            return
+        changes = compare(before.get("files", ()), after["files"]).text()
+        self._app.page.toasts.show(
+            f"{name} was updated. {changes}" if changes else f"{name} is up to date.", seconds=10
+        )
+
+    async def remove(self, identity: str, name: str) -> None:
+        """Removes the package after a question; its conversations stay for when it comes back."""
+        record = await self._record(identity)
+        freed = formats.size(int(record.get("size") or 0))
+        sure = await self._app.asker.confirm(
+            f"Remove {name}?",
+            f"This frees {freed}. The conversations stay on this device and are there again when "
+            "the same character is loaded again.",
+            "Remove",
+        )
+        if sure:
+            await self._app.opening.remove(identity)
+
+    # Project folders
+
+    async def _open_folder(self) -> None:
+        if not can_choose_folder():
+            by_id("load-folder").click()
+            return
+        chosen = await choose_folder()
+        if chosen is not None:
+            name, handle = chosen
+            self._folders[f"{FOLDER}{name}"] = handle
+            await self._app.opening.open_files(read_folder(handle), name)
+
+    def _folder_chosen(self, element: Any, _event: Any) -> Any:
+        return self._take_folder(element) if element.files.length else None
+
+    async def _take_folder(self, element: Any) -> None:
+        name, files = await read_file_list(element.files)
+        element.value = ""
+
+        async def given() -> dict[str, bytes]:
+            return files
+
+        await self._app.opening.open_files(given(), name)
+
+    async def reload(self, source: str) -> None:
+        """Reads the folder again, asking for it where the browser has forgotten it."""
+        handle = self._folders.get(source)
+        if handle is None:
+            await self._open_folder()
+            return
+        await self._app.opening.open_files(read_folder(handle), source.removeprefix(FOLDER))
+        self._app.page.toasts.show("The folder was read again.")
