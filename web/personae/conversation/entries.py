@@ -11,6 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Role = Literal["user", "assistant", "tool", "log"]
+ResultState = Literal["answered", "suspended", "cut"]
+"""What became of a tool call: it has its result, waits for the user, or never ran to its end. A
+call without a tool entry is open."""
+
+
+FIRST_MEMBER = "m1"
+"""The member that every conversation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,12 @@ class Entry:
     number: int | None = None
     agent_id: str | None = None
     ok: bool = True
+    state: ResultState = "answered"
+    """Of a tool entry: what became of its call."""
+    member: str = FIRST_MEMBER
+    """Whose turn the entry is of."""
+    reply_to: str | None = None
+    """The id of the entry that caused the turn; None: not known, or no part of a turn."""
 
     def with_(self, **changes: Any) -> Entry:
         return replace(self, **changes)

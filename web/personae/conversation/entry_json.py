@@ -8,9 +8,9 @@ guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-from personae.conversation.entries import Entry, Role, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log")
@@ -30,6 +30,9 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "toolCallId": entry.number,
         "agentId": entry.agent_id,
         "ok": entry.ok if entry.role == "tool" else None,
+        "state": entry.state if entry.state != "answered" else None,
+        "member": entry.member if entry.member != FIRST_MEMBER else None,
+        "replyTo": entry.reply_to,
     }
     base = {"id": entry.id, "role": entry.role, "content": entry.content, "at": entry.at}
     return base | {key: value for key, value in optional.items() if value is not None}
@@ -57,7 +60,16 @@ def entry_from_json(data: Any) -> Entry:
         number=fields.optional("toolCallId", int),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
+        state=_state(fields.optional("state", str, "answered")),
+        member=fields.optional("member", str, FIRST_MEMBER),
+        reply_to=fields.optional("replyTo", str),
     )
+
+
+def _state(text: str) -> ResultState:
+    if text not in get_args(ResultState):
+        raise _unreadable(f"state is {text!r}")
+    return cast("ResultState", text)
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Any]:

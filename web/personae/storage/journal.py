@@ -44,7 +44,7 @@ class Journal:
         """All of them, or while ``first_read`` is set the last ones."""
         self.first_read: Key | None = None
         """The key of the oldest entry that was read, while older ones are to come: nothing is
-        changed before they are there (``Openings``)."""
+        changed before they are there (``OpenConversation``)."""
         self.stores = stores
         self.broken_stores: set[str] = set()
         """Agents whose stored data cannot be read: they are not called, it is not replaced."""

@@ -15,8 +15,7 @@ from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import BridgeError, PersonaeError, UsageError
 from personae.sandbox.process import StoreText
 from personae.storage.journal import Journal
-from personae.storage.records import Head, dumps, head_from_json, head_to_json
-from personae.turn.bridge import parsed_store
+from personae.storage.records import Head, dumps, head_from_json, head_to_json, parsed_store
 
 FORMAT = "personae-conversation"
 VERSION = 1
