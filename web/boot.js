@@ -99,10 +99,12 @@ function fetchAhead() {
   const { pyodide } = assets;
   const names = ["interpreter", "pyodide", "snapshot", "pyodide.asm", "started"];
   const modules = names.map((name) => `${pyodide}${name}.mjs`);
-  const ahead = (attributes) => document.head.append(Object.assign(document.createElement("link"), attributes));
+  const ahead = (attributes) =>
+    document.head.append(Object.assign(document.createElement("link"), attributes));
   for (const href of [`${pyodide}pyodide.asm.wasm`, `${root}config.json`])
     ahead({ rel: "preload", as: "fetch", crossOrigin: "", href });
-  for (const href of [assets.pyscript, assets.render, ...modules]) ahead({ rel: "modulepreload", href });
+  for (const href of [assets.pyscript, assets.render, ...modules])
+    ahead({ rel: "modulepreload", href });
 }
 
 /** The interpreter, which need not wait for PyScript to ask for it. */

@@ -42,7 +42,8 @@ async function readable(source) {
   if (ArrayBuffer.isView(source) || source?.files) return source;
   throw failure({
     code: "package_source_invalid",
-    message: "package must be a URL, a File, Blob or ArrayBuffer, or {files: {path: text or bytes}}.",
+    message:
+      "package must be a URL, a File, Blob or ArrayBuffer, or {files: {path: text or bytes}}.",
   });
 }
 
@@ -99,7 +100,10 @@ export class CharacterPlayer {
   #alive() {
     if (this.#disposed) throw disposed();
     if (!this.#python)
-      throw failure({ code: "not_ready", message: "The player is still loading: await player.ready." });
+      throw failure({
+        code: "not_ready",
+        message: "The player is still loading: await player.ready.",
+      });
     return this.#python;
   }
 
@@ -107,7 +111,10 @@ export class CharacterPlayer {
   on(event, listener) {
     const listeners = this.#listeners.get(event);
     if (!listeners)
-      throw failure({ code: "unknown_event", message: `No event “${event}”: ${EVENTS.join(", ")}.` });
+      throw failure({
+        code: "unknown_event",
+        message: `No event “${event}”: ${EVENTS.join(", ")}.`,
+      });
     listeners.add(listener);
     return () => listeners.delete(listener);
   }

@@ -55,7 +55,9 @@ async function restore(options) {
       stdLibURL: "data:application/zip,",
       createPyodideModule: createModule,
       // Says how large the memory is to be, without taking any.
-      _loadSnapshot: Object.defineProperty(new Uint8Array(), "length", { value: host.snapshotLength }),
+      _loadSnapshot: Object.defineProperty(new Uint8Array(), "length", {
+        value: host.snapshotLength,
+      }),
     };
     load({ ...options, ...ours }).then(resolve, reject);
   });

@@ -51,5 +51,6 @@ async function keep(cache, path) {
 
 export async function forgetOthers() {
   for (const name of await caches.keys())
-    if (name.startsWith("personae-") && name !== CURRENT && name !== HOST) await caches.delete(name);
+    if (name.startsWith("personae-") && name !== CURRENT && name !== HOST)
+      await caches.delete(name);
 }

@@ -13,7 +13,7 @@ export function codeFigure(language) {
   return {
     element,
     append(text) {
-      for (let rest = text; rest; ) {
+      for (let rest = text; rest;) {
         if (!part || lines >= LINES_PER_PART) {
           part = document.createElement("span");
           part.className = "code-part";
@@ -28,7 +28,8 @@ export function codeFigure(language) {
     },
     finish() {
       dropLastLineEnd(part);
-      if (language && code.textContent.length <= HIGHLIGHT_LIMIT) highlightLater([...code.children], language);
+      if (language && code.textContent.length <= HIGHLIGHT_LIMIT)
+        highlightLater([...code.children], language);
     },
   };
 }

@@ -26,8 +26,29 @@ import yaml from "highlight.js/lib/languages/yaml";
 import DOMPurify from "dompurify";
 
 const languages = {
-  bash, c, cpp, csharp, css, diff, go, ini, java, javascript, json, kotlin, lua, markdown, php,
-  python, ruby, rust, sql, swift, typescript, xml, yaml,
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  lua,
+  markdown,
+  php,
+  python,
+  ruby,
+  rust,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
 };
 for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(name, grammar);
 

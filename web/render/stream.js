@@ -5,7 +5,15 @@
 import { codeFigure } from "./code.js";
 import { lex, toFragment } from "./markup.js";
 import { place, takeAway } from "./parts.js";
-import { closingFence, couldCloseFence, isClosed, isProse, mendInline, openingFence, splitLong } from "./source.js";
+import {
+  closingFence,
+  couldCloseFence,
+  isClosed,
+  isProse,
+  mendInline,
+  openingFence,
+  splitLong,
+} from "./source.js";
 
 const SLICE = 12_000;
 // After rendering the open block for t ms, it rests for REST * t ms: its share of the time is
@@ -36,7 +44,8 @@ export class MarkdownStream {
   /** The last piece. `cut`: the text broke off, so what it left open is closed. */
   end(text = "", cut = false) {
     this.backlog += text;
-    if (cut && !this.fence) this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
+    if (cut && !this.fence)
+      this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
     this.ended = true;
     clearTimeout(this.timer);
     this.step();
@@ -169,7 +178,8 @@ export class MarkdownStream {
   }
 
   addItems(items, token) {
-    const nodes = toFragment([{ ...token, items }], { final: true }).firstElementChild?.childNodes ?? [];
+    const nodes =
+      toFragment([{ ...token, items }], { final: true }).firstElementChild?.childNodes ?? [];
     this.list.append(...nodes);
   }
 
