@@ -4,8 +4,13 @@
 import { assets } from "./host/assets.js";
 import "./host/index.js";
 
+/** @import { Answer, Call, CallNow, CodedError, Embed, EmbeddedPlayer } from "./types/python" */
+/** @import { Emissions, Failure, Heard, Options, PackageSource, Reply } from "./types/python" */
+
+/** @type {(keyof Emissions)[]} */
 const EVENTS = ["message", "token", "agentLog", "agentToast", "toolCall", "error"];
 
+/** @type {Promise<Embed> | null} */
 let runtime = null;
 
 /** The Python side, started once per page and shared by its players. */
@@ -17,29 +22,37 @@ function python() {
   return runtime;
 }
 
+/** @returns {Promise<Embed>} */
 async function startPython() {
   const { loadPyodide } = await import(assets.pyodide + "interpreter.mjs");
   const pyodide = await loadPyodide({ indexURL: assets.pyodide });
   return pyodide.pyimport("personae.browser.embed");
 }
 
+/**
+ * @param {Failure} facts
+ * @returns {CodedError}
+ */
 function failure({ code, message, detail }) {
   return Object.assign(new Error(message), { code, detail: detail ?? {} });
 }
 
-/** Answers of the Python side are JSON text: {value} or {error}. */
+/** @param {string} text an Answer of the Python side */
 function unwrap(text) {
-  const { value, error } = JSON.parse(text);
+  const { value, error } = /** @type {Answer} */ (JSON.parse(text));
   if (error) throw failure(error);
   return value;
 }
 
-/** Files and blobs become bytes; everything else is taken as it is. */
+/**
+ * Files and blobs become bytes; everything else is taken as it is.
+ * @param {PackageSource} source
+ */
 async function readable(source) {
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (typeof source === "string" && source) return new URL(source, document.baseURI).href;
-  if (ArrayBuffer.isView(source) || source?.files) return source;
+  if (ArrayBuffer.isView(source) || /** @type {any} */ (source)?.files) return source;
   throw failure({
     code: "package_source_invalid",
     message:
@@ -48,14 +61,14 @@ async function readable(source) {
 }
 
 export class CharacterPlayer {
+  /** @type {EmbeddedPlayer | null} */
   #python = null;
+  /** @type {Map<keyof Emissions, Set<(value: any) => void>>} */
   #listeners = new Map(EVENTS.map((event) => [event, new Set()]));
   #disposed = false;
 
   /**
-   * @param {object} options package (required), apiKey, baseUrl, model, workerModel, storage
-   * ("indexeddb" or "memory"), limits, webAccess. Without a key and base URL the rehearsal model
-   * answers (no AI).
+   * @param {Options} options Without a key and base URL the rehearsal model answers (no AI).
    */
   constructor({ package: source, ...settings }) {
     /** Resolves when the character can be talked to; rejects with an Error that has a `code`. */
@@ -64,21 +77,35 @@ export class CharacterPlayer {
     this.ready.catch((error) => this.#emit("error", error));
   }
 
+  /**
+   * @param {PackageSource} source
+   * @param {Omit<Options, "package">} settings
+   */
   async #start(source, settings) {
     const [embed, readableSource] = await Promise.all([python(), readable(source)]);
     if (this.#disposed) throw disposed();
+    /** @type {import("./types/python").Hear} */
     const hear = (event, payload) => this.#hear(event, payload);
     this.#python = embed.EmbeddedPlayer(readableSource, JSON.stringify(settings), hear);
     unwrap(await this.#python.start());
   }
 
+  /**
+   * @param {keyof Emissions} event
+   * @param {string} payload
+   */
   #hear(event, payload) {
     const value = JSON.parse(payload);
     this.#emit(event, event === "error" ? failure(value) : value);
   }
 
+  /**
+   * @template {keyof Heard} Event
+   * @param {Event} event
+   * @param {Heard[Event]} value
+   */
   #emit(event, value) {
-    for (const listener of [...this.#listeners.get(event)]) {
+    for (const listener of [...(this.#listeners.get(event) ?? [])]) {
       try {
         listener(value);
       } catch (error) {
@@ -88,11 +115,19 @@ export class CharacterPlayer {
     }
   }
 
+  /**
+   * @param {Call} method
+   * @param {unknown[]} values
+   */
   async #call(method, ...values) {
     await this.ready;
     return unwrap(await this.#alive().call(method, JSON.stringify(values)));
   }
 
+  /**
+   * @param {CallNow} method
+   * @param {unknown[]} values
+   */
   #now(method, ...values) {
     return unwrap(this.#alive().call_now(method, JSON.stringify(values)));
   }
@@ -107,7 +142,12 @@ export class CharacterPlayer {
     return this.#python;
   }
 
-  /** Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe. */
+  /**
+   * Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe.
+   * @template {keyof Heard} Event
+   * @param {Event} event
+   * @param {(value: Heard[Event]) => void} listener
+   */
   on(event, listener) {
     const listeners = this.#listeners.get(event);
     if (!listeners)
@@ -119,7 +159,12 @@ export class CharacterPlayer {
     return () => listeners.delete(listener);
   }
 
-  /** Sends a message; resolves to {role, content, stopped?}. An aborted signal stops the answer. */
+  /**
+   * Sends a message. An aborted signal stops the answer.
+   * @param {string} text
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<Reply>}
+   */
   async send(text, { signal } = {}) {
     if (signal?.aborted) throw failure({ code: "aborted", message: "The message was not sent." });
     const stop = () => this.#python && !this.#disposed && this.stop();
@@ -152,6 +197,7 @@ export class CharacterPlayer {
     return this.#call("new_conversation");
   }
 
+  /** @param {string} id */
   loadConversation(id) {
     return this.#call("load_conversation", id);
   }
@@ -160,10 +206,12 @@ export class CharacterPlayer {
     return this.#call("list_conversations");
   }
 
+  /** @param {string} id */
   deleteConversation(id) {
     return this.#call("delete_conversation", id);
   }
 
+  /** @param {string} entryId */
   fork(entryId) {
     return this.#call("fork", entryId);
   }
@@ -172,18 +220,25 @@ export class CharacterPlayer {
     return this.#call("regenerate");
   }
 
+  /**
+   * @param {string} entryId
+   * @param {string} text
+   */
   edit(entryId, text) {
     return this.#call("edit", entryId, text);
   }
 
+  /** @param {string} entryId */
   delete(entryId) {
     return this.#call("delete", entryId);
   }
 
+  /** @param {string} entryId */
   truncate(entryId) {
     return this.#call("truncate", entryId);
   }
 
+  /** @param {string} entryId */
   reject(entryId) {
     return this.#call("reject", entryId);
   }
@@ -192,11 +247,16 @@ export class CharacterPlayer {
     return this.#call("clear");
   }
 
-  /** Runs a command (its `@` is optional); resolves to null or the validation error. */
+  /**
+   * Runs a command (its `@` is optional); resolves to null or the validation error.
+   * @param {string} name
+   * @returns {Promise<string | null>}
+   */
   runCommand(name, args = "") {
     return this.#call("run_command", name, args);
   }
 
+  /** @param {string} id */
   agentStore(id) {
     return this.#call("agent_store", id);
   }
@@ -205,10 +265,12 @@ export class CharacterPlayer {
     return this.#call("prompt_preview");
   }
 
+  /** @param {string} [id] */
   exportConversation(id) {
     return this.#call("export_conversation", id ?? null);
   }
 
+  /** @param {unknown} data what exportConversation gave */
   importConversation(data) {
     return this.#call("import_conversation", data);
   }

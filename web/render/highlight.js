@@ -54,7 +54,10 @@ for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(n
 
 /**
  * fragment: coloured spans; open: whether the text ends within something that goes on, such as a
- * comment. An empty object when the language is not known.
+ * comment. Without either when the language is not known.
+ * @param {string} text
+ * @param {string} language
+ * @returns {{ fragment?: DocumentFragment, open?: boolean }}
  */
 export function highlight(text, language) {
   if (!hljs.getLanguage(language)) return {};

@@ -111,7 +111,7 @@ function contains(actual, value) {
 /** Numbers by value (also when written as text), everything else as text; absent values last. */
 function compare(a, b) {
   const missing = (value) => value === undefined || value === null;
-  if (missing(a) || missing(b)) return missing(a) - missing(b);
+  if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
   const [x, y] = [number(a), number(b)];
   if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
   const [left, right] = [words(a), words(b)];
