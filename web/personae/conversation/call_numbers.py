@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from personae.conversation.entries import Entry, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Entry, ToolCall
 
 
 def numbers(entries: Iterable[Entry]) -> set[int]:
     """Every toolCallId that the non-rejected entries carry, granted calls included."""
     return {number for entry in entries if not entry.rejected for number in _entry_numbers(entry)}
+
+
+def of_members(entries: Iterable[Entry]) -> dict[str, set[int]]:
+    """Member -> its toolCallIds, as ``numbers`` counts them."""
+    found: dict[str, set[int]] = {}
+    for entry in entries:
+        if not entry.rejected:
+            found.setdefault(entry.member or FIRST_MEMBER, set()).update(_entry_numbers(entry))
+    return found
 
 
 def last_viable(entries: Iterable[Entry]) -> int:

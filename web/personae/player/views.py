@@ -12,7 +12,7 @@ from personae.llm.request.encoded import spread
 from personae.llm.request.token_estimate import estimate_message, estimate_prompt
 from personae.package.model import AgentProgram
 from personae.player.session import Session
-from personae.storage.records import Head
+from personae.storage.head import Head
 
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
