@@ -92,9 +92,8 @@ async def test_fields_of_a_newer_version_survive(make: Make) -> None:
     heads = world.storage.json("conversations")
     [head] = [head for key, head in heads.items() if key[1] == identity]
     assert head.items() >= HEAD.items()
-    entries = [
-        json.loads(text) for text in of(world, "entries", identity).values() if text[0] == "{"
-    ]
+    texts = of(world, "entries", identity).values()
+    entries = [json.loads(text) for text in texts if text != "damaged"]
     assert [entry["role"] for entry in entries] == ["user", "assistant", "tool", "assistant"]
     for entry in entries:
         assert entry.items() >= ENTRY.items()
