@@ -36,7 +36,7 @@ entries = st.builds(
     tool_call_id=st.none() | st.text(),
     number=st.none() | st.integers(1, 99),
     agent_id=st.none() | st.text(),
-    member=st.none() | st.text(),
+    member=st.sampled_from(["m1", "m2"]),
     reply_to=st.none() | st.text(),
     extra=unknown,
     model=st.none() | st.text(min_size=1),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from personae.conversation.entries import FIRST_MEMBER, Entry, ToolCall
+from personae.conversation.entries import Entry, ToolCall
 
 
 def numbers(entries: Iterable[Entry]) -> set[int]:
@@ -20,7 +20,7 @@ def of_members(entries: Iterable[Entry]) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for entry in entries:
         if not entry.rejected:
-            found.setdefault(entry.member or FIRST_MEMBER, set()).update(_entry_numbers(entry))
+            found.setdefault(entry.member, set()).update(_entry_numbers(entry))
     return found
 
 

@@ -12,9 +12,13 @@ from typing import Any, Literal
 
 Role = Literal["user", "assistant", "tool", "log", "summary"]
 """``log`` is shown and never sent; ``summary`` stands for what was said before it."""
+ResultState = Literal["answered", "suspended", "cut"]
+"""What became of a tool call: it has its result, waits for the user, or never ran to its end. A
+call without a tool entry is open."""
+
 
 FIRST_MEMBER = "m1"
-"""The character of a conversation that has one; entries that name no member are its."""
+"""The member that every conversation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,12 @@ class Entry:
     number: int | None = None
     agent_id: str | None = None
     ok: bool = True
-    member: str | None = None
-    """Whose response it belongs to; None: the first member's."""
+    state: ResultState = "answered"
+    """Of a tool entry: what became of its call."""
+    member: str = FIRST_MEMBER
+    """Whose turn the entry is of."""
     reply_to: str | None = None
-    """The entry that caused the turn; None: the user's message before it."""
+    """The id of the entry that caused the turn; None: not known, or no part of a turn."""
     extra: dict[str, Any] | None = None
     """Fields of a newer version, kept as they are."""
 

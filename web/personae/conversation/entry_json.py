@@ -8,9 +8,9 @@ never guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-from personae.conversation.entries import Entry, Role, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log", "summary")
@@ -19,7 +19,7 @@ _ENTRY_FIELDS = frozenset(
     (
         *("id", "role", "content", "at", "tool_calls", "reasoning", "reasoningFields", "model"),
         *("usage", "stopped", "rejected", "tool_call_id", "toolCallId", "agentId", "ok"),
-        *("member", "replyTo"),
+        *("state", "member", "replyTo"),
     )
 )
 
@@ -38,7 +38,8 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "toolCallId": entry.number,
         "agentId": entry.agent_id,
         "ok": entry.ok if entry.role == "tool" else None,
-        "member": entry.member,
+        "state": entry.state if entry.state != "answered" else None,
+        "member": entry.member if entry.member != FIRST_MEMBER else None,
         "replyTo": entry.reply_to,
     }
     base = {"id": entry.id, "role": entry.role, "content": entry.content, "at": entry.at}
@@ -68,10 +69,17 @@ def entry_from_json(data: Any) -> Entry:
         number=fields.optional("toolCallId", int),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
-        member=fields.optional("member", str),
+        state=_state(fields.optional("state", str, "answered")),
+        member=fields.optional("member", str, FIRST_MEMBER),
         reply_to=fields.optional("replyTo", str),
         extra=fields.beyond(_ENTRY_FIELDS),
     )
+
+
+def _state(text: str) -> ResultState:
+    if text not in get_args(ResultState):
+        raise _unreadable(f"state is {text!r}")
+    return cast("ResultState", text)
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Journal:
         """All of them, or while ``first_read`` is set the last ones."""
         self.first_read: Key | None = None
         """The key of the oldest entry that was read, while older ones are to come: nothing is
-        changed before they are there (``Openings``)."""
+        changed before they are there (``OpenConversation``)."""
         self.stores = stores
         """By owner: an agent as ``scopes.scoped`` names it."""
         self.broken_stores: set[str] = set()

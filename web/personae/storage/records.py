@@ -20,7 +20,7 @@ from typing import Any
 from personae.bounded_json import MAX_STORE_DEPTH, load_json
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_to_json
-from personae.errors import StorageError
+from personae.errors import BridgeError, StorageError
 from personae.ports import Key, Put, Record, Table
 from personae.sandbox.process import StoreText
 from personae.storage.head import Head, head_from_json, head_to_json
@@ -77,6 +77,14 @@ def store_from_record(record: Record) -> StoreText:
             f"The stored data of agent {record.key[-1]!r} cannot be read. It was left as it is.",
         ) from error
     return StoreText(version, text)
+
+
+def parsed_store(text: str) -> Any:
+    """A store as a JSON value. Raises BridgeError ``store_unreadable``."""
+    try:
+        return load_json(text, most=MAX_STORE_DEPTH)
+    except ValueError as error:
+        raise BridgeError("store_unreadable", "The agent's stored data is damaged.") from error
 
 
 def head_key(head: Head) -> Key:

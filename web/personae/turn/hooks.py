@@ -1,7 +1,7 @@
 """Hook events (reference: Hook events, Parts 1 and 2).
 
 Invariants: hooks run one at a time in load order; each store is saved after its hook; a hook that
-fails is logged and the next one runs. conversationStart is part of ``Agents.begin``.
+fails is logged and the next one runs. conversationStart is part of ``Agents.ensure_store``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from personae.errors import AgentError
 from personae.package.model import AgentProgram, HookEvent
 from personae.sandbox.process import CALL_DEADLINE
 from personae.storage.journal import Journal
+from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
-from personae.turn.agents import Agents, Invocation
+from personae.turn.agents import Agents
 
 FUNCTIONS: dict[HookEvent, str] = {
     "conversationStart": "onConversationStart",

@@ -15,9 +15,8 @@ from personae.errors import BridgeError, PersonaeError, UsageError
 from personae.sandbox.process import StoreText
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
-from personae.storage.records import dumps
+from personae.storage.records import dumps, parsed_store
 from personae.storage.snapshot import Snapshot
-from personae.turn.bridge import parsed_store
 
 FORMAT = "personae-conversation"
 VERSION = 1
