@@ -13,6 +13,9 @@ from playwright.sync_api import BrowserContext
 
 HERE = Path(__file__).parent
 
+SCHEMA_1 = ["packages", "files", "conversations", "entries", "stores", "settings"]
+"""The tables of version 0.1.0."""
+
 Json = dict[str, Any]
 Triple = tuple[str, list[Any], Any]
 

@@ -48,6 +48,12 @@ function answered(work) {
 
 export class Patience {
   #waiting = 0;
+  #alive = new Set();
+
+  /** There is a sign of life from what everybody who asks waits for. */
+  heard() {
+    for (const alive of this.#alive) alive();
+  }
 
   /**
    * work(alive)'s result, or a TimeoutError: at once while an earlier one is still unanswered.
@@ -58,7 +64,10 @@ export class Patience {
   async during(work, queue) {
     if (this.#waiting) throw silence();
     try {
-      return await answered(work);
+      return await answered((alive) => {
+        this.#alive.add(alive);
+        return work(alive).finally(() => this.#alive.delete(alive));
+      });
     } catch (error) {
       if (/** @type {Error} */ (error).name === "TimeoutError") this.#wait(queue());
       throw error;

@@ -3,13 +3,12 @@
 // StorageError; one that gets no answer in time is a TimeoutError.
 import { openDB } from "idb";
 import { Patience, named } from "./patience.js";
+import { SCHEMA, upgrade } from "./schema.js";
 
 /** @import { IDBPDatabase, IDBPObjectStore, IDBPTransaction } from "idb" */
 /** @import { HostStorage, StorageEvent, Write } from "../types/python" */
 
 const NAME = "personae";
-export const SCHEMA = 1;
-const TABLES = ["packages", "files", "conversations", "entries", "stores", "settings"];
 
 const blocked = () =>
   named("BlockedError", "another tab holds an older version of the database open");
@@ -63,10 +62,8 @@ class Storage {
     const forget = () => (this.#opening = null);
     return new Promise((resolve, reject) => {
       openDB(NAME, SCHEMA, {
-        upgrade(database) {
-          for (const table of TABLES)
-            if (!database.objectStoreNames.contains(table)) database.createObjectStore(table);
-        },
+        upgrade: (database, from, _to, transaction) =>
+          upgrade(database, from, transaction, () => this.#patience.heard()),
         blocked: () => {
           this.#blocked = true;
           reject(blocked());

@@ -2,17 +2,17 @@
 
 Reference: Hook events, afterUserEdit; architecture: Conversation data. Invariants: an edit never
 reorders entries and never leaves a tool result without its call; a cut keeps the results of the
-last call it keeps; audit entries go only with what lies behind a cut, they record what happened.
+last call it keeps; audit entries and summaries go only with what lies behind a cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from personae.conversation.call_numbers import last_viable, numbers
+from personae.conversation.call_numbers import last_viable, of_members
 from personae.conversation.entries import Entry
-from personae.conversation.turns import last_message, response, round_owner
+from personae.conversation.turns import ASIDE, last_message, response, round_owner
 from personae.errors import UsageError
 
 
@@ -25,10 +25,15 @@ class Edit:
     """No longer in the list."""
     changed: tuple[Entry, ...]
     """Still in the list, with new content or marks."""
-    deleted_numbers: tuple[int, ...]
-    """toolCallIds that left the history, ascending."""
+    lost: Mapping[str, tuple[int, ...]]
+    """Member -> its toolCallIds that left the history, ascending; no member without any."""
     last_viable: int
     """The highest toolCallId that is left; 0 when none is."""
+
+    @property
+    def deleted_numbers(self) -> tuple[int, ...]:
+        """The toolCallIds that left the history, whoever's they were, ascending."""
+        return tuple(sorted(number for numbers in self.lost.values() for number in numbers))
 
 
 def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
@@ -37,7 +42,7 @@ def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
 
 
 def delete(entries: Sequence[Entry], entry_id: str) -> Edit:
-    """Removes a user message or an audit entry, or the whole response an entry belongs to."""
+    """Removes a message of the user, an audit entry or a summary; of a response, the whole."""
     gone = response(entries, position(entries, entry_id))
     return _edit(entries, [entry for entry in entries if entry.id not in gone])
 
@@ -73,7 +78,7 @@ def regenerate(entries: Sequence[Entry]) -> Edit:
     index = last_message(entries)
     if index is None:
         raise UsageError("nothing_to_answer", "There is no user message to answer again.")
-    rest = [e for e in entries[index + 1 :] if e.rejected or e.role == "log"]
+    rest = [e for e in entries[index + 1 :] if e.rejected or e.role in ASIDE]
     return _edit(entries, [*entries[: index + 1], *rest])
 
 
@@ -96,7 +101,7 @@ def cut_after(entries: Sequence[Entry], index: int) -> int:
     wanted = {call.id for call in entries[owner].tool_calls}
     end = index + 1
     for ahead in range(owner + 1, len(entries)):
-        if entries[ahead].role not in ("tool", "log"):
+        if entries[ahead].role not in ("tool", *ASIDE):
             break
         if entries[ahead].tool_call_id in wanted:
             end = max(end, ahead + 1)
@@ -114,6 +119,15 @@ def _edit(before: Sequence[Entry], after: Sequence[Entry]) -> Edit:
         entries=tuple(after),
         removed=tuple(entry for entry in before if entry.id not in kept),
         changed=tuple(entry for entry in after if entry != old[entry.id]),
-        deleted_numbers=tuple(sorted(numbers(before) - numbers(after))),
+        lost=_lost(before, after),
         last_viable=last_viable(after),
     )
+
+
+def _lost(before: Sequence[Entry], after: Sequence[Entry]) -> dict[str, tuple[int, ...]]:
+    left = of_members(after)
+    lost = {
+        member: tuple(sorted(numbers - left.get(member, set())))
+        for member, numbers in of_members(before).items()
+    }
+    return {member: numbers for member, numbers in lost.items() if numbers}

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 
 from personae.conversation.entries import Entry
 
+ASIDE = ("log", "summary")
+"""The roles of what may lie between the entries of a response and is no part of it."""
+
 
 def is_said(entry: Entry) -> bool:
     """Whether the entry is something a person or the character said, and still stands."""
@@ -33,13 +36,13 @@ def turn_start(entries: Sequence[Entry]) -> int:
 def response(entries: Sequence[Entry], index: int) -> set[str]:
     """The ids of the response that the entry at ``index`` is part of; a message's is itself."""
     chosen = entries[index]
-    if chosen.role in ("user", "log"):
+    if chosen.role in ("user", *ASIDE):
         return {chosen.id}
     ids = {chosen.id}
     for step in (-1, 1):
         at = index + step
         while 0 <= at < len(entries) and _goes_with(chosen, entries[at]):
-            if entries[at].role != "log":
+            if entries[at].role not in ASIDE:
                 ids.add(entries[at].id)
             at += step
     return ids
@@ -58,8 +61,8 @@ def round_owner(entries: Sequence[Entry], index: int) -> int:
 
 
 def _goes_with(chosen: Entry, other: Entry) -> bool:
-    """Whether ``other`` is of the same response, or an audit entry within it."""
-    if other.role == "log":
+    """Whether ``other`` is of the same response, or lies aside within it."""
+    if other.role in ASIDE:
         return True
     if other.role == "user" or other.rejected != chosen.rejected or other.member != chosen.member:
         return False
@@ -70,6 +73,6 @@ def _among_results(entries: Sequence[Entry], index: int) -> bool:
     for entry in entries[index:]:
         if entry.role == "tool":
             return True
-        if entry.role != "log":
+        if entry.role not in ASIDE:
             return False
     return False

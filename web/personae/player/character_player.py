@@ -26,6 +26,8 @@ from personae.player.gate import check_free, gate
 from personae.player.package_sources import Source
 from personae.player.session import Session
 from personae.settings import Settings
+from personae.storage.journal import Journal
+from personae.storage.snapshot import Snapshot
 from personae.storage.transfer import conversation_file
 from personae.turn import commands
 from personae.turn.seat import Seat
@@ -221,28 +223,22 @@ class CharacterPlayer:
 
     async def export_conversation(self, conversation_id: str | None = None) -> dict[str, Any]:
         """A conversation as JSON, the open one by default; works while storage does not."""
-        journal = self._session.journal
-        if conversation_id not in (None, journal.id):
-            journal = await self._ready.conversations.load(str(conversation_id))
-        if journal is not self._session.journal:
-            await self._ready.conversations.complete(journal)
+        journal = await self._whole(conversation_id)
         return conversation_file.export_conversation(journal, self.package.name)
 
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
-        head, entries, stores = conversation_file.import_conversation(data)
-        return await self._ready.conversations.write(
-            self._ready.conversations.new_head(
-                title=head.title,
-                named=head.named,
-                next_entry=head.next_entry,
-                last_number=head.last_number,
-                tokens_spent=head.tokens_spent,
-            ),
-            entries,
-            stores,
-        )
+        return await self._ready.conversations.copy(conversation_file.import_conversation(data))
+
+    async def snapshot(self, conversation_id: str | None = None) -> Snapshot:
+        """All of a conversation as it is now, the open one by default, for ``restore``."""
+        return (await self._whole(conversation_id)).snapshot()
+
+    async def restore(self, snapshot: Snapshot) -> str:
+        """Stores what ``snapshot`` gave as a new conversation; its id."""
+        self._check_alive()
+        return await self._ready.conversations.copy(snapshot)
 
     def export_default_data(self) -> dict[str, str]:
         """``{"<agentId>.agent.json": text}`` of the open conversation's stores."""
@@ -364,6 +360,15 @@ class CharacterPlayer:
         session = self._writable()
         async with gate(session):
             await revise(session, make(session.journal.entries))
+
+    async def _whole(self, conversation_id: str | None) -> Journal:
+        """A conversation with all its entries, the open one by default."""
+        if conversation_id in (None, self.conversation_id):
+            await self._ready.current.whole()
+            return self._session.journal
+        journal = await self._ready.conversations.load(str(conversation_id))
+        await self._ready.conversations.complete(journal)
+        return journal
 
     def _writable(self) -> Session:
         """The open session, for one that changes it. Raises UsageError."""

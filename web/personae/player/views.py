@@ -11,7 +11,7 @@ from personae.llm.request.body import tool_definition
 from personae.llm.request.encoded import spread
 from personae.llm.request.token_estimate import estimate_message, estimate_prompt
 from personae.package.model import AgentProgram
-from personae.storage.records import Head
+from personae.storage.head import Head
 from personae.turn.seat import Seat
 
 

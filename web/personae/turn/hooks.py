@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from personae.conversation.entries import FIRST_MEMBER
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, HookEvent
 from personae.sandbox.process import CALL_DEADLINE
@@ -55,7 +56,7 @@ class Hooks:
         if pending is None:
             return False
         event = {
-            "deletedToolCallIds": pending.deleted_numbers,
+            "deletedToolCallIds": pending.lost_to(FIRST_MEMBER),
             "lastViableToolCallId": pending.last_viable,
         }
         ran = False

@@ -133,7 +133,7 @@ class PartialReply:
         return self._entry.with_(content=self._said.text, reasoning=self._thought.text or None)
 
     async def _show_now(self) -> None:
-        self._journal.show(self._current())
+        self._journal.update_unsaved(self._current())
 
     async def _save_now(self) -> None:
         current = self._current()

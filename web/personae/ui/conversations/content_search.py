@@ -10,7 +10,7 @@ from typing import Any
 
 from personae.conversation.entries import Entry
 from personae.errors import StorageError
-from personae.ports import Record, Storage
+from personae.ports import Query, Record, Storage
 
 _SLICE = 400
 """Records that are read before others get a turn."""
@@ -37,7 +37,7 @@ class ContentSearch:
         known = self._texts.get(identity)
         if known is None or known[0] != updated:
             try:
-                records = await self._storage.read("entries", (identity,))
+                records = await self._storage.read(Query("entries", (identity,)))
             except StorageError:
                 return ""  # the list says what is wrong; here it is only not found
             known = self._texts[identity] = (updated, await _said(records))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from personae.ports import Query
 from personae.ui import formats
 from personae.ui.dom.files import (
     can_choose_folder,
@@ -49,7 +50,7 @@ class LibraryMenu:
         self._app.page.menus.open(element, items)
 
     async def _record(self, identity: str) -> dict[str, Any]:
-        found = await self._app.environment.storage.read("packages", (identity,))
+        found = await self._app.environment.storage.read(Query("packages", (identity,)))
         return dict(json.loads(found[0].value)) if found else {}
 
     async def _copy_link(self, source: str) -> None:
