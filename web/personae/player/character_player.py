@@ -10,25 +10,26 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
+from personae.changes import TurnState
 from personae.conversation import edits, forks
 from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
 from personae.events import Events, Listener
 from personae.package.model import Package, Problem
+from personae.package.sources import Source
 from personae.package.steps import Progress
 from personae.player import views
 from personae.player.composition import Stage, set_up
 from personae.player.editing import answer, revise, settle
 from personae.player.environment import Environment
 from personae.player.gate import check_free, gate, respond
-from personae.player.package_sources import Source
 from personae.player.session import Session
 from personae.settings import Settings
 from personae.storage.transfer import conversation_file as exchange
 from personae.turn import commands
 from personae.turn.turn import run_turn
 
-LOADING = {"state": "loading", "detail": "", "seconds": None}
+LOADING = TurnState("loading")
 
 
 class CharacterPlayer:
@@ -316,9 +317,9 @@ class CharacterPlayer:
         return self._has_session and self._session.answering
 
     @property
-    def turn(self) -> dict[str, Any]:
-        """``{state, detail, seconds}``; see the ``change`` event."""
-        return dict(self._session.turn if self._has_session else LOADING)
+    def turn(self) -> TurnState:
+        """What the turn is doing; see the ``change`` event."""
+        return self._session.turn if self._has_session else LOADING
 
     async def _load(self) -> None:
         environment = self._environment or await _browser(self._storage)

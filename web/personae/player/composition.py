@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from personae.events import Events
 from personae.llm.models import Models
 from personae.package.model import Package
+from personae.package.sources import Source, character_id, load_source
 from personae.package.steps import Progress
 from personae.player.environment import Environment
 from personae.player.open_conversation import Openings
-from personae.player.package_sources import Source, character_id, load_source
 from personae.player.session import Services
 from personae.settings import Settings
 from personae.storage.conversations import Conversations
@@ -44,7 +44,7 @@ async def set_up(
     progress: Progress | None,
 ) -> Stage:
     """Loads the package and makes what plays it. Raises PackageError."""
-    package = await load_source(source, environment, progress)
+    package = await load_source(source, environment.fetch_package, environment.install, progress)
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from personae.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.conversation.repair import INTERRUPTED, unanswered
 from personae.errors import PersonaeError, StorageError, UsageError
 from personae.player.editing import settle
@@ -163,9 +164,9 @@ class Openings:
             closing = asyncio.ensure_future(self._close(previous))
             self._leaving[closing] = previous
             closing.add_done_callback(self._leaving.pop)
-        self._events.change("conversation", id=journal.id)
-        self._events.change("entries")
-        self._events.change("read_only", value=session.read_only)
+        self._events.change(ConversationOpened(journal.id))
+        self._events.change(EntriesReplaced())
+        self._events.change(ReadOnlyChanged(session.read_only))
         if not journal.is_whole:
             session.reading = self._spawn(self._complete(session))
         if session.read_only:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from personae.changes import AnsweringChanged, State, TurnChanged, TurnState
 from personae.conversation.entries import Entry
 from personae.errors import PersonaeError, UsageError
 from personae.events import Events
@@ -76,7 +77,7 @@ class Session:
         self.reading: asyncio.Future[None] | None = None
         """Done when the older entries of a long conversation are there; None for a short one."""
         self.response: Response | None = None
-        self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
+        self.turn = TurnState()
         self.meter = Meter(journal, lambda: self.settings().limits)
         self.log = AgentLog(journal, self.environment.clock, self.events.change)
         self._earlier = EarlierTurns()
@@ -170,21 +171,21 @@ class Session:
         """Adds an audit entry; saved with what is saved next."""
         return self.journal.append("log", text, agent_id=agent_id)
 
-    def show(self, state: str, detail: str = "", seconds: float | None = None) -> None:
+    def show(self, state: State, detail: str = "", seconds: float | None = None) -> None:
         """Tells the app what the turn is doing."""
-        turn = {"state": state, "detail": detail, "seconds": seconds}
-        if turn != self.turn:
-            self.turn = turn
-            self.events.change("turn", turn=turn)
+        turn = self.turn
+        if state != turn.state or detail != turn.detail or seconds != turn.seconds:
+            self.turn = TurnState(state, detail, seconds)
+            self.events.change(TurnChanged(self.turn))
 
     def begin_response(self) -> Response:
         self.response = Response()
-        self.events.change("answering", value=True)
+        self.events.change(AnsweringChanged(True))
         return self.response
 
     def end_response(self) -> None:
         self.response = None
-        self.events.change("answering", value=False)
+        self.events.change(AnsweringChanged(False))
 
     def renew_stopper(self) -> Stopper:
         """The one that ``stop`` reaches from now on."""

@@ -12,13 +12,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from personae.changes import Changed
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Table
+from personae.ports import Caution, Clock, Delete, Key, Notifier, Put, Record, Table
 from personae.sandbox.process import StoreText
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
     Head,
@@ -74,7 +75,7 @@ class Conversations:
             try:
                 heads.append(head_from_record(record))
             except StorageError as error:
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
         self._recency.know(heads)
         return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
 
@@ -215,9 +216,10 @@ class Conversations:
     def _warn_of(self, damaged: int) -> None:
         if damaged:
             self._notifier.notify(
-                "warning",
-                f"{damaged} stored message(s) of this conversation are damaged and not shown. "
-                "They were left in storage.",
+                Caution(
+                    f"{damaged} stored message(s) of this conversation are damaged and not shown. "
+                    "They were left in storage."
+                )
             )
 
     def _take_stores(self, journal: Journal, records: Iterable[Record]) -> None:
@@ -229,7 +231,7 @@ class Conversations:
                 journal.stores[agent_id] = store_from_record(record)
             except StorageError as error:
                 journal.broken_stores.add(agent_id)
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
 
 
 def decode(records: Iterable[Record]) -> tuple[list[Entry], int]:

@@ -8,9 +8,17 @@ goes up (reference: Persistent storage; The context object, toolCallId).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from personae.changes import (
+    AgentsChanged,
+    Changed,
+    EntriesReplaced,
+    EntryAdded,
+    EntryRemoved,
+    EntryUpdated,
+)
 from personae.conversation.call_numbers import highest
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, Role, entry_id
@@ -23,9 +31,6 @@ from personae.unicode import well_formed
 
 TITLE_LENGTH = 60
 """Code points."""
-
-Changed = Callable[..., None]
-"""Called with a change's kind and its facts, see the ``change`` event."""
 
 
 class Journal:
@@ -83,7 +88,7 @@ class Journal:
             self.head.title = title_from(entry.content)
         self._stage(put_entry(self.id, entry.with_(**(stored_as or {}))))
         self._touch()
-        self._changed("entry", entry=entry, how="added")
+        self._changed(EntryAdded(entry))
         return entry
 
     def prepend(self, older: Iterable[Entry]) -> None:
@@ -91,7 +96,7 @@ class Journal:
         self.entries[:0] = older
         self._catch_up()
         self.first_read = None
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def entry(self, entry_id: str) -> Entry:
         """The entry as it is now."""
@@ -100,20 +105,20 @@ class Journal:
     def show(self, entry: Entry) -> None:
         """Replaces the entry with the same id in memory; the newest state is yet to be staged."""
         self.entries[self._index(entry.id)] = entry
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
         """Replaces the entry with the same id; ``stored``: what is written instead of it."""
         self.entries[self._index(entry.id)] = entry
         self._stage(put_entry(self.id, stored or entry))
         self._touch()
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
         self._stage(Delete("entries", (self.id, entry.id)))
-        self._changed("entry", entry=entry, how="removed")
+        self._changed(EntryRemoved(entry))
 
     def apply(self, edit: Edit, told: Iterable[str]) -> None:
         """Takes an edit over; ``told``: the agents to be told when toolCallIds were removed."""
@@ -124,7 +129,7 @@ class Journal:
             self._stage(put_entry(self.id, entry))
         self.expect_edit(edit, told)
         self._touch()
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def expect_edit(self, edit: Edit, told: Iterable[str]) -> None:
         """Notes which agents are still to hear of an edit, so that a killed tab forgets none."""
@@ -151,7 +156,7 @@ class Journal:
             return
         self.stores[agent_id] = store
         self._stage(put_store(self.id, agent_id, store))
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def take_number(self) -> int:
         """The next toolCallId; stored with whatever is saved next."""
@@ -162,7 +167,7 @@ class Journal:
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
         self._stage(put_head(self.head))
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
         self.head.title, self.head.named = well_formed(title), True
@@ -184,7 +189,7 @@ class Journal:
 
     def fall_silent(self) -> None:
         """The app shows another conversation: it hears of this one's changes no more."""
-        self._changed = lambda kind, **facts: None
+        self._changed = lambda change: None
 
     def _take_staged(self) -> list[Put | Delete]:
         writes, self._staged = list(self._staged.values()), {}

@@ -84,7 +84,7 @@ class Broker:
                 session.show("streaming")
                 partial.text(text)
             case ReasoningDelta(text):
-                session.show("streaming", "reasoning")
+                session.show("thinking")
                 partial.reasoning(text)
             case TextWasReasoning():
                 partial.text_was_reasoning()

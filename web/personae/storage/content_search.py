@@ -1,16 +1,16 @@
-"""Finds conversations by what was said in them. Pure apart from the storage passed in."""
+"""Finds conversations by what was said in them, be it stored or yet to be stored."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from personae.conversation.entries import Entry
 from personae.errors import StorageError
-from personae.ports import Record, Storage
+from personae.ports import Record
+from personae.storage.saver import Saver
 
 _SLICE = 400
 """Records that are read before others get a turn."""
@@ -19,12 +19,15 @@ _SLICE = 400
 class ContentSearch:
     """Keeps the text of the conversations it has read, as long as they do not change."""
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    def __init__(self, saver: Saver) -> None:
+        self._saver = saver
         self._texts: dict[str, tuple[int, str]] = {}
 
-    async def find(self, conversations: list[dict[str, Any]], query: str) -> set[str]:
-        """Ids of the conversations in which every word of ``query`` was said."""
+    async def find(self, conversations: Iterable[Mapping[str, Any]], query: str) -> set[str]:
+        """Ids of the conversations in which every word of ``query`` was said.
+
+        ``conversations``: their ``id`` and ``updatedAt``. What cannot be read now is not found.
+        """
         words = query.casefold().split()
         found = set()
         for item in conversations:
@@ -35,25 +38,16 @@ class ContentSearch:
 
     async def _text(self, identity: str, updated: int) -> str:
         known = self._texts.get(identity)
-        if known is None or known[0] != updated:
-            try:
-                records = await self._storage.read("entries", (identity,))
-            except StorageError:
-                return ""  # the list says what is wrong; here it is only not found
-            known = self._texts[identity] = (updated, await _said(records))
-        return known[1]
-
-
-def newest_hit(entries: Sequence[Entry], query: str) -> str:
-    """Id of the newest message that holds a word of ``query``, preferably all; empty: none."""
-    words = query.casefold().split()
-    best, most = "", 0
-    for entry in entries:
-        if entry.role in ("user", "assistant"):
-            count = sum(word in entry.content.casefold() for word in words)
-            if count and count >= most:
-                best, most = entry.id, count
-    return best
+        if known is not None and known[0] == updated:
+            return known[1]
+        try:
+            records = await self._saver.read("entries", (identity,))
+        except StorageError:
+            # Not kept: the rest of it is there again when storage is.
+            return await _said(self._saver.unstored("entries", (identity,)))
+        text = await _said(records)
+        self._texts[identity] = updated, text
+        return text
 
 
 async def _said(records: list[Record]) -> str:

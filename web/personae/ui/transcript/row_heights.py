@@ -1,4 +1,4 @@
-"""Which rows of a long list are near the view. Pure arithmetic, no DOM.
+"""Which rows of a long list are near the viewport. Pure arithmetic, no DOM.
 
 Invariants: every row has a height, measured or estimated; ``offset(n)`` is the sum of the heights
 before row n. Sums are kept per block of rows, so that a change costs one block, not the list.
@@ -77,7 +77,7 @@ class RowHeights:
 
 
 def visible_range(heights: RowHeights, top: float, height: float, margin: float) -> tuple[int, int]:
-    """Rows [first, last) that lie within ``margin`` pixels of the view."""
+    """Rows [first, last) that lie within ``margin`` pixels of the viewport."""
     if not len(heights):
         return 0, 0
     first = heights.row_at(top - margin)
