@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
@@ -22,48 +23,48 @@ REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key
 
 
 @pytest.mark.parametrize(
-    ("error", "title", "remedy", "action"),
+    ("error", "title", "remedy", "in_settings"),
     [
         (
             ModelError("model_unauthorized", REFUSED, status=401),
             "The provider refused the API key (HTTP 401)",
             "Wrong key. Check the key in the settings.",
-            "settings",
+            True,
         ),
         (
             ModelError("model_stalled", "No answer came. Try again."),
             "No answer came.",
             "Try again.",
-            "retry",
+            False,
         ),
-        (StorageError("storage_full", "The disk is full"), "The disk is full", "", "retry"),
+        (StorageError("storage_full", "The disk is full"), "The disk is full", "", False),
         (
             AgentError("deadline", "Agent a.b took too long"),
             "Agent a.b took too long",
             "goes on",
-            "none",
+            False,
         ),
         (
             AgentError("failed", "Agent a.b could not be loaded: agents/a.b.js: no hands"),
             "Agent a.b could not be loaded",
             "agents/a.b.js: no hands. The character goes on without it.",
-            "none",
+            False,
         ),
         (
             ZeroDivisionError("by zero"),
             "Something in the app went wrong.",
             "reload the page",
-            "retry",
+            False,
         ),
     ],
 )
 def test_each_error_says_what_and_what_to_do(
-    error: Exception, title: str, remedy: str, action: str
+    error: Exception, title: str, remedy: str, in_settings: bool
 ) -> None:
     advice = advise(error)
     assert advice.title == title
     assert remedy in advice.remedy
-    assert advice.action == action
+    assert advice.in_settings == in_settings
 
 
 def test_an_address_or_a_version_is_not_the_end_of_a_sentence() -> None:
@@ -79,8 +80,8 @@ def test_an_unexpected_error_keeps_its_words_in_the_details() -> None:
 
 def test_problems_are_listed_with_their_place() -> None:
     problems = [
-        Problem("error", "config.json", "a comma too many", 3, 9),
-        {"severity": "error", "file": "agents/a.js", "message": "missing"},
+        asdict(Problem("error", "config.json", "a comma too many", 3, 9)),
+        asdict(Problem("error", "agents/a.js", "missing")),
     ]
     assert problem_lines(PackageError("package_invalid", "two", problems=problems)) == [
         ("config.json, line 3, column 9", "a comma too many"),

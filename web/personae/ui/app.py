@@ -29,14 +29,15 @@ from personae.ui.dom.menu import Menus
 from personae.ui.dom.tasks import Tasks
 from personae.ui.dom.templates import load_templates
 from personae.ui.inspector.inspector import Inspector
+from personae.ui.keyboard.actions import ShortcutActions
 from personae.ui.keyboard.keyboard import Keyboard, is_mac
 from personae.ui.notices.advice import Advice
 from personae.ui.notices.banners import Banners
 from personae.ui.notices.notifier import UiNotifier
 from personae.ui.notices.toasts import Toasts
 from personae.ui.page import Page
-from personae.ui.settings import app_settings as settings
 from personae.ui.settings.app_settings import Settings
+from personae.ui.settings.current_settings import CurrentSettings
 from personae.ui.shell import Shell
 from personae.ui.start.character_loading import CharacterLoading
 from personae.ui.start.library_menu import LibraryMenu
@@ -56,8 +57,8 @@ class App:
     ) -> None:
         """``notifier``: the environment's; ``host``: what it offers."""
         self._environment, self._notifier, self._host = environment, notifier, host
-        self._settings = Settings()
         self._page = page = self._make_page()
+        self._settings = CurrentSettings(environment, page.tasks, self.report)
         self._chat = chat = Chat(environment, page)
         self._asker = asker = Asker(page.dispatcher)
         self._library = library = Library(
@@ -69,7 +70,7 @@ class App:
             library,
             StartScreen(host, environment.clock.now),
             environment.fetch_package,
-            lambda: self._settings,
+            lambda: self._settings.value,
             self.report,
         )
         self._library_menu = LibraryMenu(page, library, loading, asker)
@@ -78,10 +79,17 @@ class App:
         self._search = ConversationSearch(
             page.sidebar, ContentSearch(environment.saver), environment.clock
         )
-        self._keyboard = Keyboard(self._shortcut, is_mac())
+        actions = ShortcutActions(
+            page,
+            chat,
+            self._editing,
+            loading,
+            settings=self.open_settings,
+            help=self._open_help,
+            palette=self._open_palette,
+        )
+        self._keyboard = Keyboard(actions.do, is_mac())
         self._dialogs: dict[str, Any] = {}
-        self._saving: asyncio.Task[None] | None = None
-        self._settings_read = False
         self._keeping = False
         self._listeners = Listeners()
 
@@ -105,7 +113,7 @@ class App:
         )
 
     async def start(self) -> None:
-        await asyncio.gather(load_templates("chat"), markdown.prepare(), self._load_settings())
+        await asyncio.gather(load_templates("chat"), markdown.prepare(), self._settings.load())
         self._notifier.attach(self._notify)
         self._show_model()
         self._register()
@@ -193,39 +201,6 @@ class App:
         else:
             self._page.tasks.start(self._loading.open_file(file))
 
-    def _shortcut(self, name: str, message: Any) -> bool:
-        """Does what a shortcut stands for; False when it means nothing now."""
-        talking = self._chat.on_stage and self._page.shell.screen == "chat"
-        if name == "stop":
-            return self._escape()
-        anywhere = {
-            "characters": lambda: self._page.tasks.start(self._loading.go_home()),
-            "settings": self.open_settings,
-            "help": self._open_help,
-        }
-        in_chat = {
-            "commands": self._open_palette,
-            "new": lambda: self._page.tasks.start(self._chat.new_conversation()),
-            "panel": lambda: self._page.tasks.start(self._page.inspector.toggle()),
-            "composer": self._page.composer.focus,
-            "previous": lambda: self._page.transcript.step(-1),
-            "next": lambda: self._page.transcript.step(1),
-        }
-        if message is not None and name in ("copy", "edit", "regenerate", "delete"):
-            return talking and self._editing.act(name, message)
-        act = anywhere.get(name) or (in_chat.get(name) if talking else None)
-        if act is not None:
-            act()
-        return act is not None
-
-    def _escape(self) -> bool:
-        """Closes what lies over the conversation, else stops the reply."""
-        if self._page.shell.close_sidebar() or self._page.inspector.close_overlay():
-            return True
-        answering = self._chat.answering
-        self._chat.stop()
-        return answering
-
     def _open_conversation(self, element: Any, _event: Any) -> Any:
         return self._chat.open_conversation(str(element.closest("[data-id]").dataset.id))
 
@@ -233,15 +208,6 @@ class App:
         return copy_text(str(element.closest("figure").querySelector("code").textContent), element)
 
     # Settings
-
-    async def _load_settings(self) -> None:
-        try:
-            stored = await settings.load(self._environment.storage)
-        except StorageError as error:
-            self.report(error)
-        else:
-            self._settings = settings.merged(stored, self._settings)
-            self._settings_read = True
 
     def open_settings(self) -> Any:
         return self._page.tasks.start(self._show_settings())
@@ -264,33 +230,18 @@ class App:
             )
         dialog = self._dialogs["settings"]
         name, web = self._chat.name, self._chat.asks_for_web and environment.web_reader is not None
-        await dialog.open(self._settings, self._chat.character_id, name, web)
+        await dialog.open(self._settings.value, self._chat.character_id, name, web)
         await self._dialogs["storage"].draw(dialog.dialog)
 
     def _change_settings(self, changed: Settings) -> None:
-        self._settings = changed
+        self._settings.change(changed)
         if self._chat.on_stage:
             self._chat.player.configure(**changed.player_options(self._chat.character_id))
         self._show_model()
-        self._save_soon()
-
-    def _save_soon(self) -> None:
-        if self._saving is None or self._saving.done():
-            self._saving = self._page.tasks.start(self._save_settings())
-
-    async def _save_settings(self) -> None:
-        saved = None
-        while saved != self._settings:
-            if not self._settings_read:  # what could not be read is not overwritten
-                await self._load_settings()
-            if not self._settings_read:
-                return
-            saved = self._settings
-            await settings.save(self._environment.saver, saved)
 
     def _show_model(self) -> None:
-        kind = "rehearsal" if self._settings.rehearsing else "model"
-        self._page.shell.set_model(self._settings.label(), kind)
+        kind = "rehearsal" if self._settings.value.rehearsing else "model"
+        self._page.shell.set_model(self._settings.value.label(), kind)
 
     # Dialogs
 

@@ -60,6 +60,3 @@ class Dispatcher:
             return
         if asyncio.iscoroutine(outcome):
             self._tasks.start(outcome)
-
-    def close(self) -> None:
-        self._listeners.close()

@@ -13,9 +13,6 @@ from personae.ui.dom.elements import options
 class Listeners:
     """Event listeners with one owner; ``close`` removes them and frees their proxies."""
 
-    live = 0
-    """How many listeners are held now, over all owners; tests count it."""
-
     def __init__(self) -> None:
         self._held: list[tuple[Any, str, Any]] = []
 
@@ -23,12 +20,10 @@ class Listeners:
         proxy = create_proxy(handler)
         target.addEventListener(event, proxy, options(**flags))
         self._held.append((target, event, proxy))
-        Listeners.live += 1
 
     def close(self) -> None:
         for target, event, proxy in self._held:
             target.removeEventListener(event, proxy)
             target.removeEventListener(event, proxy, True)
             proxy.destroy()
-            Listeners.live -= 1
         self._held.clear()

@@ -40,7 +40,7 @@ class Banners:
             banner.dataset.tone = "quiet"
         fill(banner, title=advice.title, remedy=advice.remedy, detail=advice.detail)
         show(part(banner, "detail-box"), bool(advice.detail))
-        if advice.action == "settings":
+        if advice.in_settings:
             part(banner, "action").textContent = "Open settings"
             show(part(banner, "action"), True)
         if retry is not None:

@@ -129,11 +129,6 @@ class Feed:
         self._element.replaceChildren()
         self.first = self.last = 0
 
-    def close(self) -> None:
-        self.clear()
-        self._observer.disconnect()
-        self._resized.destroy()
-
     # Drawing
 
     def redraw(self, key: str) -> None:

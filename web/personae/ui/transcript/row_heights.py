@@ -15,8 +15,7 @@ _BLOCK = 256
 class RowHeights:
     """Heights of rows in pixels, with fast sums."""
 
-    def __init__(self, estimate: float = 120.0) -> None:
-        self._estimate = estimate
+    def __init__(self) -> None:
         self._heights: list[float] = []
         self._starts: list[float] = [0.0]
         self._clean = 0
@@ -26,16 +25,13 @@ class RowHeights:
         return len(self._heights)
 
     def reset(self, heights: list[float]) -> None:
-        """Replaces all rows; a height of 0 means unknown."""
-        self._heights = [height or self._estimate for height in heights]
+        """Replaces all rows."""
+        self._heights = list(heights)
         self._clean = 0
 
-    def append(self, height: float = 0.0) -> None:
-        self._heights.append(height or self._estimate)
+    def append(self, height: float) -> None:
+        self._heights.append(height)
         self._soil(len(self._heights) - 1)
-
-    def height(self, row: int) -> float:
-        return self._heights[row]
 
     def set(self, row: int, height: float) -> float:
         """Stores a measured height; returns by how much the row grew."""

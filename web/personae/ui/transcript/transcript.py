@@ -244,7 +244,3 @@ class Transcript:
     def _scroll_to(self, top: float) -> None:
         self._scroller.scrollTop = top
         self._seen_top = self._scroller.scrollTop
-
-    def close(self) -> None:
-        self._feed.close()
-        self._listeners.close()
