@@ -4,7 +4,7 @@ Reference: Exported functions; The context object; Persistent storage; Hook even
 conversationStart. Invariants: an agent runs one call at a time; a call that fails leaves its store
 as it was; an agent that is already answering is refused when its own call leads back to it; the
 first call of an agent in a conversation comes after its conversationStart hook. The new store is
-staged, and stored with what the caller saves next.
+stored with what the caller saves next.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from personae.tools.registry import Registry
 from personae.turn.agents import Agents
 from personae.turn.hooks import Hooks
 from personae.turn.preload import Preload
+from personae.turn.request.assembly import assemble
 from personae.turn.request.perspective import Perspective
-from personae.turn.request.prompt import assemble
 from personae.turn.room import Room
 from personae.turn.studio.bridge import StudioBridge
-from personae.turn.studio.model_calls import ModelCalls
+from personae.turn.studio.call_model import ModelCalls
 
 
 class Seat:

@@ -17,7 +17,7 @@ from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.room import Room
 from personae.turn.streaming import SAVE_AFTER, Later
-from personae.turn.studio.web_access import fetch_page
+from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
 
 Program = AgentProgram
