@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.player.test_whole_package import FILES, functions
+from tests.player.whole_package import FILES, functions
 from tests.request_bodies.stage import Stage, folder, last_id, say, scene
 
 
