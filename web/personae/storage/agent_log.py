@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged, Changed
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
 
 MOST = 500
@@ -42,7 +43,7 @@ class AgentLog:
         self._of(owner).append(line)
         if program.manifest.debug:
             self._store(owner, line)
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def call(
         self,

@@ -9,10 +9,11 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from personae.conversation.changes import Change
 from personae.errors import UsageError
 
 EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error", "change")
-"""``change`` is for the app: a dict with ``kind``."""
+"""``change`` is for the app: a value of ``changes.py``."""
 
 Listener = Callable[[Any], object]
 
@@ -43,9 +44,9 @@ class Events:
             except Exception:
                 logging.getLogger("personae").exception("a listener of %r failed", event)
 
-    def change(self, kind: str, **facts: Any) -> None:
+    def change(self, change: Change) -> None:
         """Tells the app that something it shows has changed."""
-        self.emit("change", {"kind": kind, **facts})
+        self.emit("change", change)
 
     def clear(self) -> None:
         for listeners in self._listeners.values():
