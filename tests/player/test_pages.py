@@ -12,7 +12,8 @@ from personae.errors import StorageError
 from personae.player.character_player import CharacterPlayer
 from personae.ports import Put
 from personae.storage.conversations import BLOCK, PAGE
-from personae.storage.records import Head, put_entry, put_head
+from personae.storage.head import Head
+from personae.storage.records import put_entry, put_head
 
 from tests.fakes import World
 from tests.player.support import make_player, package, playing

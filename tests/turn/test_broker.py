@@ -224,7 +224,7 @@ async def test_the_same_provider_ids_in_every_round_are_told_apart():
 async def test_the_schema_library_is_fetched_when_it_is_needed_and_not_there(
     monkeypatch, sides, installed
 ):
-    monkeypatch.setattr("personae.tools.dispatch.find_spec", lambda name: None)
+    monkeypatch.setattr("personae.tools.validation.find_spec", lambda name: None)
     world = dice()
     world.transport.calls(("roll", {"sides": sides}))
     world.transport.says("Done.")

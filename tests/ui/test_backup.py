@@ -24,7 +24,10 @@ async def filled(*, updated: int = 100, text: str = "hi") -> FakeStorage:
             Put("conversations", ("p", "c"), json.dumps({"id": "c", "updatedAt": updated})),
             Put("entries", ("c", "e1"), json.dumps({"content": text})),
             Put("stores", ("c", "agent"), '{"version":1}\n{"n":"é"}'),
-            Put("stores", ("c", "agent", "log", 3), "{}"),
+            Put("logs", ("c", "agent", 3), "{}"),
+            Put("world", ("c", "m1", "data", "plugin", "name", "key"), "{}"),
+            Put("commits", ("c", 1), "{}"),
+            Put("artifacts", ("c", "a"), "{}"),
             Put("settings", ("app",), "{}"),
             Put("settings", KEY_RECORD, '"sk-very-secret"'),
         ]
@@ -51,6 +54,28 @@ async def test_a_newer_conversation_stays_and_an_older_one_is_replaced() -> None
     assert newer.json("entries")["c", "e1"] == {"content": "new"}
     assert await restore_backup(older, data) == 1
     assert older.json("entries") == {("c", "e1"): {"content": "hi"}}
+
+
+async def test_a_backup_of_version_1_comes_back_with_its_logs() -> None:
+    """It was made when the agents' logs were kept among the stores."""
+    lines = {
+        "packages": [],
+        "settings": [],
+        "conversations": [(["p", "c"], '{"id":"c","updatedAt":1}')],
+        "entries": [(["c", "e1"], "{}")],
+        "stores": [(["c", "agent"], '{"version":1}\n{}'), (["c", "agent", "log", 3], "{}")],
+    }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("backup.json", '{"format": "personae-backup", "version": 1}')
+        for table, records in lines.items():
+            text = "".join(json.dumps({"key": k, "value": v}) + "\n" for k, v in records)
+            archive.writestr(f"{table}.jsonl", text)
+    storage = FakeStorage()
+    await storage.commit([Put("logs", ("c", "agent", 1), "replaced")])
+    assert await restore_backup(storage, target.getvalue()) == 1
+    assert storage.tables["stores"] == {("c", "agent"): '{"version":1}\n{}'}
+    assert storage.tables["logs"] == {("c", "agent", 3): "{}"}
 
 
 @pytest.mark.parametrize("kind", ["no zip", "another zip", "newer", "cut"])

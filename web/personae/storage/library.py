@@ -21,7 +21,7 @@ from personae.package.model import Package
 from personae.package.report import Report
 from personae.package.sources import Contents, character_id
 from personae.package.steps import Install, Progress, Steps, run_async
-from personae.ports import Clock, Delete, Put, Record, Storage
+from personae.ports import Clock, Delete, Put, Query, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
 from personae.storage.records import dumps, loads
 
@@ -187,13 +187,13 @@ class Library:
         self._unstored.pop(identity, None)
 
     async def _records(self) -> Rows:
-        found = [_parsed(record) for record in await self._storage.read("packages")]
+        found = [_parsed(record) for record in await self._storage.read(Query("packages"))]
         readable = [record for record in found if record is not None]
         self.damaged = len(found) - len(readable)
         return readable
 
     async def _find(self, identity: str) -> dict[str, Any] | None:
-        found = await self._storage.read("packages", (identity,))
+        found = await self._storage.read(Query("packages", (identity,)))
         return _parsed(found[0]) if found else None
 
     async def _files(self, items: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
@@ -206,7 +206,7 @@ class Library:
         return files
 
     async def _file(self, digest: str) -> bytes:
-        found = await self._storage.read("files", (digest,))
+        found = await self._storage.read(Query("files", (digest,)))
         if not found or not isinstance(found[0].value, bytes):
             raise StorageError(
                 "file_missing",

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from personae.ports import Delete, Key, Put, Storage
+from personae.ports import Delete, Key, Put, Query, Storage
 from personae.storage.saver import Saver
 from personae.ui.settings.providers import REHEARSAL
 
@@ -114,7 +114,7 @@ def _fits(value: Any, default: Any) -> bool:
 
 async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
-    records = {record.key[0]: str(record.value) for record in await storage.read("settings")}
+    records = {record.key[0]: str(record.value) for record in await storage.read(Query("settings"))}
     settings = from_record(records.get("app", "{}"))
     return replace(settings, api_key=_key_from_record(records.get(str(KEY_RECORD[0]), '""')))
 

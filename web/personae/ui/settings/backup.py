@@ -2,7 +2,8 @@
 
 The file is a zip: ``backup.json`` says what it is, ``{table}.jsonl`` holds one record a line,
 ``files/{hash}`` the package files. It holds no key. Restoring merges: a conversation that is newer
-here stays as it is. Pure apart from the storage that is passed in.
+here stays as it is. Version 1 had the agents' logs among the stores. Pure apart from the storage
+that is passed in.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any
 
 from personae.bounded_json import load_json
 from personae.errors import UsageError
-from personae.ports import Delete, Key, Put, Record, Storage, Table
+from personae.ports import Delete, Key, Put, Query, Record, Storage, Table
+from personae.storage.records import CONVERSATION_TABLES, from_schema_1
 from personae.ui.settings.app_settings import KEY_RECORD
 
 FORMAT = "personae-backup"
-VERSION = 1
+VERSION = 2
 _TEXT_TABLES: tuple[Table, ...] = ("packages", "conversations", "settings")
 
 
@@ -28,21 +30,17 @@ async def write_backup(storage: Storage) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("backup.json", json.dumps({"format": FORMAT, "version": VERSION}))
-        conversations = await storage.read("conversations")
+        conversations = await storage.read(Query("conversations"))
         for table in _TEXT_TABLES:
-            archive.writestr(f"{table}.jsonl", _lines(await storage.read(table)))
-        for table in ("entries", "stores"):
+            archive.writestr(f"{table}.jsonl", _lines(await storage.read(Query(table))))
+        for table in CONVERSATION_TABLES:
             with archive.open(f"{table}.jsonl", "w") as lines:
                 for record in conversations:
-                    found = await storage.read(_conversation_table(table), record.key[1:2])
+                    found = await storage.read(Query(table, record.key[1:2]))
                     lines.write(_lines(found).encode())
-        for record in await storage.read("packages"):
+        for record in await storage.read(Query("packages")):
             await _write_files(archive, storage, json.loads(record.value)["files"])
     return target.getvalue()
-
-
-def _conversation_table(name: str) -> Table:
-    return "entries" if name == "entries" else "stores"
 
 
 async def _write_files(archive: Any, storage: Storage, files: list[dict[str, str]]) -> None:
@@ -50,7 +48,7 @@ async def _write_files(archive: Any, storage: Storage, files: list[dict[str, str
     for digest in {item["hash"] for item in files}:
         name = f"files/{digest}"
         if name not in present:
-            for record in await storage.read("files", (digest,)):
+            for record in await storage.read(Query("files", (digest,))):
                 archive.writestr(name, record.value)
 
 
@@ -68,7 +66,8 @@ async def restore_backup(storage: Storage, data: bytes) -> int:
     Raises UsageError ``bad_backup`` before anything is written, StorageError while writing.
     """
     backup = _read_backup(data)
-    own = {record.key: _updated(record.value) for record in await storage.read("conversations")}
+    stored = await storage.read(Query("conversations"))
+    own = {record.key: _updated(record.value) for record in stored}
     older = {
         key for key, value in backup["conversations"].items() if own.get(key, -1) >= _updated(value)
     }
@@ -84,23 +83,19 @@ async def restore_backup(storage: Storage, data: bytes) -> int:
 
 async def _restore_files(storage: Storage, files: dict[str, bytes]) -> None:
     for digest, content in files.items():
-        if not await storage.read("files", (digest,)):
+        if not await storage.read(Query("files", (digest,))):
             await storage.commit([Put("files", (digest,), content)])
 
 
 async def _restore_conversation(
     storage: Storage, backup: dict[str, Any], key: Key, value: str
 ) -> None:
-    """One transaction: the head with its entries and stores, in the place of what was there."""
+    """One transaction: the head with all that is its, in the place of what was there."""
     identity = key[1]
-    writes: list[Put | Delete] = [
-        Delete("entries", (identity,), prefix=True),
-        Delete("stores", (identity,), prefix=True),
-        Put("conversations", key, value),
-    ]
-    for table in ("entries", "stores"):
-        name = _conversation_table(table)
-        writes += [Put(name, own, text) for own, text in backup[table].get(identity, {}).items()]
+    writes: list[Put | Delete] = [Put("conversations", key, value)]
+    writes += [Delete(table, (identity,), prefix=True) for table in CONVERSATION_TABLES]
+    for table in CONVERSATION_TABLES:
+        writes += [Put(table, own, text) for own, text in backup[table].get(identity, {}).items()]
     await storage.commit(writes)
 
 
@@ -112,13 +107,12 @@ def _read_backup(data: bytes) -> dict[str, Any]:
             about = load_json(archive.read("backup.json"))
             if about.get("format") != FORMAT:
                 raise ValueError("it is another kind of file")
-            if about.get("version") != VERSION:
+            if about.get("version") not in (1, VERSION):
                 raise ValueError("it was made by another version of the player")
             tables: dict[str, Any] = {
                 name: _records(archive.read(f"{name}.jsonl")) for name in _TEXT_TABLES
             }
-            for name in ("entries", "stores"):
-                tables[name] = _by_conversation(_records(archive.read(f"{name}.jsonl")))
+            tables |= _by_conversation(archive, about["version"])
             names = [name for name in archive.namelist() if name.startswith("files/")]
             tables["files"] = {name.removeprefix("files/"): archive.read(name) for name in names}
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
@@ -131,11 +125,15 @@ def _records(lines: bytes) -> dict[Key, str]:
     return {tuple(item["key"]): str(item["value"]) for item in found}
 
 
-def _by_conversation(records: dict[Key, str]) -> dict[str | int, dict[Key, str]]:
-    grouped: dict[str | int, dict[Key, str]] = {}
-    for key, value in records.items():
-        grouped.setdefault(key[0], {})[key] = value
-    return grouped
+def _by_conversation(archive: Any, version: int) -> dict[str, dict[str | int, dict[Key, str]]]:
+    """Table -> conversation -> key -> record."""
+    tables: dict[str, dict[str | int, dict[Key, str]]] = {name: {} for name in CONVERSATION_TABLES}
+    kept: tuple[Table, ...] = ("entries", "stores") if version == 1 else CONVERSATION_TABLES
+    for name in kept:
+        for key, value in _records(archive.read(f"{name}.jsonl")).items():
+            table, own = from_schema_1(name, key) if version == 1 else (name, key)
+            tables[table].setdefault(own[0], {})[own] = value
+    return tables
 
 
 def _updated(value: str | bytes) -> int:

@@ -28,12 +28,12 @@ async def undoable(
 
     Undo puts a copy of the conversation as it was, agents' stores included, in its place.
     """
-    before = await player.export_conversation()
+    before = await player.snapshot()
     changed = player.conversation_id
 
     async def restore() -> None:
         player.stop()
-        copy = await player.import_conversation(before)
+        copy = await player.restore(before)
         await player.load_conversation(copy)
         await _delete_when_free(player, changed)
         await restored()
@@ -60,12 +60,12 @@ async def delete_conversation(
     player: CharacterPlayer, toasts: Toasts, conversation_id: str, restored: Restored
 ) -> None:
     """Deletes a conversation and offers to bring it back."""
-    before = await player.export_conversation(conversation_id)
+    before = await player.snapshot(conversation_id)
     was_open = player.conversation_id == conversation_id
     await player.delete_conversation(conversation_id)
 
     async def restore() -> None:
-        copy = await player.import_conversation(before)
+        copy = await player.restore(before)
         if was_open:
             await player.load_conversation(copy)
         await restored()

@@ -8,20 +8,21 @@ with its own store and under its own @api lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from personae.errors import BridgeError
-from personae.llm.models import Models
+from personae.llm.request.body import tool_message
 from personae.llm.stream.reply import Reply
-from personae.package.model import AgentProgram, Tool
-from personae.package.steps import Install
-from personae.storage.journal import Journal
-from personae.tools import dispatch
-from personae.tools.grants import granted_tools
+from personae.package.model import AgentProgram, ToolDefinition
+from personae.tools.agent_tools import CallAgent, agent_tools
+from personae.tools.definition import Outcome, ToolTable
+from personae.tools.executor import Executor, Planned
+from personae.tools.grants import granted
+from personae.tools.invocation import Invocation
+from personae.tools.loop import Limits, ToolLoop
 from personae.tools.registry import Registry
-from personae.turn.agents import Agents, Invocation
-from personae.turn.caps import Meter
+from personae.turn.room import Room
 
 DEFAULT_TOKENS = 1024
 MOST_TOKENS = 8192
@@ -31,22 +32,12 @@ MOST_ROUNDS = 10
 
 class ModelCalls:
     def __init__(
-        self,
-        registry: Registry,
-        agents: Agents,
-        journal: Journal,
-        meter: Meter,
-        models: Models,
-        install: Install | None,
-        called: Callable[[dispatch.Planned, str], None],
+        self, registry: Registry, call_agent: CallAgent, executor: Executor, room: Room
     ) -> None:
         self._registry = registry
-        self._agents = agents
-        self._journal = journal
-        self._meter = meter
-        self._models = models
-        self._install = install
-        self._called = called
+        self._call_agent = call_agent
+        self._executor = executor
+        self._room = room
 
     async def call(
         self, program: AgentProgram, invocation: Invocation, arguments: Mapping[str, Any]
@@ -54,11 +45,14 @@ class ModelCalls:
         """The reply text. Raises BudgetError, BridgeError or ModelError."""
         options = call_options(arguments)
         messages = call_messages(arguments)
-        tools = granted_tools(program, self._registry)
-        metered = bool(tools) or invocation.invoked_by != "direct"
+        grants = granted(program, self._registry)
+        tools = agent_tools(
+            ((g, tool) for g in grants for tool in g.manifest.tools), self._call_agent
+        )
+        metered = len(tools) > 0 or invocation.invoked_by != "direct"
         if metered:
-            self._meter.check()
-        if not tools:
+            self._room.meter.check()
+        if not len(tools):
             return (await self._once(messages, options, metered)).text
         return await self._loop(program, invocation, messages, options, tools)
 
@@ -68,44 +62,24 @@ class ModelCalls:
         invocation: Invocation,
         messages: list[dict[str, Any]],
         options: dict[str, Any],
-        tools: dispatch.Tools,
+        tools: ToolTable,
     ) -> str:
-        offered = [tool for _, tool in tools.values()]
-        said = ""
-        for _ in range(max_rounds(program)):
-            reply = await self._once(messages, options, True, tools=offered)
-            said = reply.text or said
-            if not reply.tool_calls:
-                return said
-            messages.append(reply.message())
-            messages += await self._answers(program, invocation, reply, tools)
-            reason = self._meter.exhausted()
-            if reason is not None:
-                return _noted(said, f"ended early: {reason}")
-        reply = await self._once(messages, options, True, tools=offered, final=True)
-        return _noted(reply.text or said, "ended after its last round of tool calls")
+        record = InnerRounds(program, invocation, messages, self._room)
+        offered = tools.definitions()
 
-    async def _answers(
-        self, program: AgentProgram, invocation: Invocation, reply: Reply, tools: dispatch.Tools
-    ) -> list[dict[str, Any]]:
-        answers = []
-        for call in reply.tool_calls:
-            take_number = self._journal.take_number
-            planned = await dispatch.plan(call, tools, take_number, self._install)
-            if planned.program is not None and invocation.note_granted is not None:
-                invocation.note_granted(planned.call)
-            await self._journal.save()
-            inner = Invocation(
-                "model",
-                number=planned.call.number,
-                chain=(*invocation.chain, program.agent_id),
-                note_granted=invocation.note_granted,
-            )
-            result = await dispatch.run(planned, self._agents, inner)
-            await self._journal.save()
-            self._called(planned, result.content)
-            answers.append({"role": "tool", "tool_call_id": call.id, "content": result.content})
-        return answers
+        async def ask(final: bool) -> Reply:
+            return await self._once(messages, options, True, tools=offered, final=final)
+
+        limits = Limits(max_rounds(program), self._room.meter.exhausted)
+        ending = await ToolLoop(tools, self._executor, ask, record, limits).run()
+        said = ending.reply.text or record.said
+        match ending.how:
+            case "budget":
+                return _noted(said, f"ended early: {ending.reason}")
+            case "rounds":
+                return _noted(said, "ended after its last round of tool calls")
+            case _:
+                return said
 
     async def _once(
         self,
@@ -113,14 +87,58 @@ class ModelCalls:
         options: Mapping[str, Any],
         metered: bool,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ToolDefinition] = (),
         final: bool = False,
     ) -> Reply:
-        reply = await self._models.complete(messages, tools=tools, final=final, **options)
+        room = self._room
+        reply = await room.models.complete(messages, tools=tools, final=final, **options)
         if metered:
-            self._meter.spend(tokens_used(reply))
-            await self._journal.save()
+            room.meter.spend(tokens_used(reply))
+            await room.journal.save()
         return reply
+
+
+class InnerRounds:
+    """``loop.Record`` of a sub-agent's loop: its rounds are messages of the next request, and its
+    calls stand beside the call that is being answered."""
+
+    def __init__(
+        self,
+        program: AgentProgram,
+        invocation: Invocation,
+        messages: list[dict[str, Any]],
+        room: Room,
+    ) -> None:
+        self._chain = (*invocation.chain, program.agent_id)
+        self._note = invocation.note_granted
+        self._messages = messages
+        self._room = room
+        self.said = ""
+        """What the last round that said something said."""
+
+    async def round(self, reply: Reply, calls: Sequence[Planned]) -> None:
+        self.said = reply.text or self.said
+        self._messages.append(reply.message())
+        for planned in calls:
+            if planned.call.number is not None and self._note is not None:
+                self._note(planned.call)
+        await self._room.journal.save()
+
+    def invocation(self, planned: Planned) -> Invocation:
+        return Invocation("model", chain=self._chain, note_granted=self._note)
+
+    def starts(self, planned: Planned) -> None:
+        """The app shows the call that is being answered, not those it leads to."""
+
+    async def outcome(self, planned: Planned, outcome: Outcome) -> None:
+        await self._room.journal.save()
+        if planned.tool is not None:
+            who = {"agentId": planned.tool.owner, "toolName": planned.call.name}
+            self._room.events.emit("toolCall", {**who, "result": outcome.content})
+        self._messages.append(tool_message(planned.call.id, outcome.content))
+
+    async def cut(self, calls: Sequence[Planned], reason: str) -> None:
+        self._messages += [tool_message(planned.call.id, reason) for planned in calls]
 
 
 def call_options(arguments: Mapping[str, Any]) -> dict[str, Any]:

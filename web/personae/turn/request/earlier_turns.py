@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from personae.conversation.entries import Entry
-from personae.conversation.studio_history import is_turn
+from personae.conversation.turns import is_said
 from personae.llm.request.encoded import Stretch, encoded_saying
 from personae.llm.request.token_estimate import estimate_tokens
 
@@ -61,7 +61,7 @@ class EarlierTurns:
         pieces = [self._text] if self._text else []
         size, tokens = self._ends[-1] if self._ends else (0, 0)
         for entry in entries:
-            if is_turn(entry) and (entry.role == "user" or entry.content.strip()):
+            if is_said(entry) and (entry.role == "user" or entry.content.strip()):
                 piece = encoded_saying(entry.role, entry.content)
                 size += len(piece) + bool(pieces)
                 tokens += estimate_tokens(entry.content)
