@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from personae.changes import EntriesReplaced
+from personae.conversation.changes import EntriesReplaced
 from personae.conversation.entries import Entry, ToolCall, entry_id
 from personae.errors import StorageError
 from personae.player.character_player import CharacterPlayer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from personae.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.errors import UsageError
 
 from tests.player.support import World, agent, breathe, heard, package, playing, roles

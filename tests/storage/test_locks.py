@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from personae.changes import ReadOnlyChanged
+from personae.conversation.changes import ReadOnlyChanged
 from personae.errors import UsageError
 from personae.player.open_conversation import LOCK_POLL
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 
 import pytest
-from personae.changes import AnsweringChanged, EntryAdded, EntryUpdated
+from personae.conversation.changes import AnsweringChanged, EntryAdded, EntryUpdated
 from personae.errors import UsageError
 
 from tests.player.support import World, agent, breathe, heard, package, playing, roles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from personae.changes import EntryAdded, EntryUpdated, TurnChanged
+from personae.conversation.changes import EntryAdded, EntryUpdated, TurnChanged
 
 from tests.fakes import FakeResponse, sse
 from tests.player.support import World, agent, breathe, heard, package, playing

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
-from personae.changes import TurnState
+from personae.conversation.changes import TurnState
 from personae.conversation.entries import Entry
 from personae.errors import AgentError, ModelError, PackageError, StorageError
 from personae.package.model import Problem

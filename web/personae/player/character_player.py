@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from personae.changes import TurnState
 from personae.conversation import edits, forks
+from personae.conversation.changes import TurnState
 from personae.conversation.entries import Entry
 from personae.conversation.turns import last_message
 from personae.errors import StorageError, UsageError

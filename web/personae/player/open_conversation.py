@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from personae.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.conversation.repair import INTERRUPTED, open_calls
 from personae.errors import PersonaeError, StorageError, UsageError
 from personae.events import Events

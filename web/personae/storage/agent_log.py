@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from personae.changes import AgentsChanged, Changed
+from personae.conversation.changes import AgentsChanged, Changed
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from personae.changes import (
+from personae.conversation.call_numbers import highest
+from personae.conversation.changes import (
     AgentsChanged,
     Changed,
     EntriesReplaced,
@@ -20,7 +21,6 @@ from personae.changes import (
     EntryRemoved,
     EntryUpdated,
 )
-from personae.conversation.call_numbers import highest
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, Role, entry_id
 from personae.ports import Clock, Delete, Key, Put, Table

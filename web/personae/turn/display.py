@@ -5,7 +5,7 @@ Invariant: only what differs from before is told.
 
 from __future__ import annotations
 
-from personae.changes import AnsweringChanged, State, TurnChanged, TurnState
+from personae.conversation.changes import AnsweringChanged, State, TurnChanged, TurnState
 from personae.events import Events
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from personae.changes import (
+from personae.conversation.changes import (
     AgentsChanged,
     AnsweringChanged,
     Change,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from personae.changes import TurnState
+from personae.conversation.changes import TurnState
 from personae.ports import Clock
 from personae.ui.composer.turn_text import turn_text
 from personae.ui.dom.elements import by_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from personae.changes import State, TurnState
+from personae.conversation.changes import State, TurnState
 
 _PATIENCE = 3.0
 """Seconds of waiting that need no number."""
