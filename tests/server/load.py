@@ -160,6 +160,7 @@ async def bed(static: Path, **settings: str) -> AsyncIterator[Bed]:
             "PERSONAE_PROXY_PORTS": port,
             "PERSONAE_PROXY_NETWORKS": "127.0.0.0/8",
             "PERSONAE_PROXY_RATE": "1000000/minute",
+            "PERSONAE_PROXY_STREAMS": "100000",
             "PERSONAE_RELAY_URL": f"{upstream}/v1",
             "PERSONAE_RELAY_MODELS": "*",
             "PERSONAE_RELAY_RATE": "1000000/minute",
