@@ -65,7 +65,7 @@ class Characters:
             real = path.resolve()
             offered = all(self._is_offered(each) for each in (path, real))
             return path.stat() if offered and real.is_file() else None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RuntimeError):  # the last for links in a circle
             return None
 
     def _is_offered(self, path: Path) -> bool:

@@ -14,7 +14,7 @@ CLIENT, OTHER = "127.0.0.2", "127.0.0.3"
 
 MANY_VALUES = b'{"model": "good", "messages": [' + b"[]," * 500_000 + b"[]]}"
 """JSON that is small to send and large to hold."""
-EXPENSIVE_PAGE = "<div>" * 20_000 + "x"
+EXPENSIVE_PAGE = "<html><body>" + "<div><a href='/x'>a link</a><ul><li>item</ul></div>" * 8000
 """A page that takes its reader seconds."""
 
 

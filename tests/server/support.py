@@ -132,13 +132,13 @@ def code_of(response: httpx.Response) -> str:
 
 @contextmanager
 def personae(
-    static: Path, *arguments: str, **environment: str
+    static: Path, *arguments: str, module: str = "personae_server", **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The command in a process of its own: the URL it prints, and the process.
 
     At the end it has to stop by itself, on SIGTERM. Its log is ``log`` in the folder of ``static``.
     """
-    program = [sys.executable, "-m", "personae_server", *arguments]
+    program = [sys.executable, "-m", module, *arguments]
     variables = {"PERSONAE_STATIC": str(static), "PERSONAE_PORT": "0", **environment}
     with (static.parent / "log").open("w") as log:
         process = subprocess.Popen(
