@@ -15,7 +15,7 @@ import httpcore
 import httpx
 
 MAX_HEAD = 32 * 1024
-PIECE = 4 * 1024
+PIECE = 1024
 
 
 def limit_heads(client: httpx.AsyncClient) -> None:

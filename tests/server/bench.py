@@ -60,8 +60,11 @@ async def under_load() -> None:
 
 
 async def beside_neighbours() -> None:
-    """``/healthz`` in milliseconds, tokens of the streams, hostile requests that ended."""
-    print(f"\n{'beside another client':24}{'median':>9}{'worst':>10}{'tokens':>12}{'ended':>8}")
+    """``/healthz`` in milliseconds, tokens of the streams, hostile requests meanwhile."""
+    print(
+        f"\n{'beside another client':24}{'median':>9}{'worst':>10}{'tokens':>12}"
+        f"{'attacks':>9}{'MiB high':>10}"
+    )
     for name in (None, *ATTACKS):
         with tempfile.TemporaryDirectory() as folder:
             async with neighbourhood(bundle_in(Path(folder))) as (server, port):
@@ -70,7 +73,7 @@ async def beside_neighbours() -> None:
         tokens = f"{found.tokens}/{STREAMS * TOKENS}"
         print(
             f"{title:24}{found.median * 1000:9.1f}{found.worst * 1000:10.1f}"
-            f"{tokens:>12}{found.attacks:8}"
+            f"{tokens:>12}{found.attacks:9}{found.memory:10.1f}"
         )
 
 

@@ -26,11 +26,14 @@ from tests.server.hostile import (
     chat_head,
     connection,
     interim,
+    until,
 )
 from tests.server.load import Bed, bed
 from tests.server.support import Handler, answering
 
-TOKENS, STREAMS = 400, 4
+TOKENS, FEW, STREAMS = 400, 100, 4
+"""Tokens of a stream, in the bench and in a test, and streams at a time."""
+BODY = MANY_VALUES.replace(b"good", b"none").replace(b"[[],", b"[" + b"[]," * 2_000_000)
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Felt:
     tokens: int
     """How many came in all streams together; the server lost the others."""
     attacks: int
-    """How many hostile requests ended meanwhile, well or badly."""
+    """How many hostile requests began meanwhile."""
+    memory: float
+    """MiB that the server grew by at its highest."""
 
     @property
     def median(self) -> float:
@@ -54,10 +59,9 @@ class Felt:
 
 
 async def bodies(base: str, _: int) -> None:
-    """8 MiB that no offered model gets, and a thousand times as much work as it looks."""
-    body = MANY_VALUES.replace(b"good", b"none")
+    """8 MB that no offered model gets, far more work than they look."""
     async with connection(base, CLIENT) as sender:
-        await sender.send(chat_head(len(body)) + body)
+        await sender.send(chat_head(len(BODY)) + BODY)
         await sender.answer()
 
 
@@ -119,12 +123,12 @@ async def _attacking(attack: Attack, base: str, port: int, count: object) -> Non
 
     async def again() -> None:
         while True:
+            with count.get_lock():  # type: ignore[attr-defined]
+                count.value += 1  # type: ignore[attr-defined]
             try:
                 await attack.once(base, port)
             except (OSError, httpx.HTTPError, asyncio.IncompleteReadError):
                 await asyncio.sleep(0.01)
-            with count.get_lock():  # type: ignore[attr-defined]
-                count.value += 1  # type: ignore[attr-defined]
 
     async with server:
         await asyncio.gather(*(again() for _ in range(attack.at_once)))
@@ -149,7 +153,7 @@ def free_port() -> int:
 
 @contextmanager
 def neighbour(name: str | None, base: str, port: int) -> Iterator[Callable[[], int]]:
-    """The attack ``name`` (None: nobody) going on; says how many of its requests have ended."""
+    """The attack ``name`` (None: nobody) going on; says how many of its requests have begun."""
     if name is None:
         yield lambda: 0
         return
@@ -169,7 +173,7 @@ async def neighbourhood(static: Path) -> AsyncIterator[tuple[Bed, int]]:
     """A server with rates out of the way and the usual places; a port for hostile upstreams."""
     port = free_port()
     usual = {
-        "PERSONAE_RELAY_MODELS": str(TOKENS),
+        "PERSONAE_RELAY_MODELS": f"{TOKENS} {FEW}",
         "PERSONAE_RELAY_STREAMS": "4",
         "PERSONAE_PROXY_STREAMS": "16",
         "PERSONAE_PROXY_PORTS": str(port),
@@ -177,27 +181,29 @@ async def neighbourhood(static: Path) -> AsyncIterator[tuple[Bed, int]]:
         "PERSONAE_READER_RATE": "1000000/minute",
     }
     async with bed(static, module="tests.server.slow_names", **usual) as made:
-        await made.client.aclose()
         transport = httpx.AsyncHTTPTransport(local_address=OTHER, verify=False)
-        made.client = httpx.AsyncClient(timeout=120, transport=transport)
-        yield made, port
+        async with httpx.AsyncClient(timeout=120, transport=transport) as other:
+            made.client = other
+            yield made, port
 
 
-async def felt(server: Bed, attack: str | None, port: int, warm: float = 1.0) -> Felt:
+async def felt(server: Bed, attack: str | None, port: int, tokens: int = TOKENS) -> Felt:
     """Streams and ``/healthz`` of one client, while another does ``attack``."""
     health: list[float] = []
-    with neighbour(attack, server.url, port) as ended:
+    server.forget_highest()
+    memory = server.memory("VmRSS")
+    with neighbour(attack, server.url, port) as begun:
         if attack:
-            async with asyncio.timeout(60):
-                while not ended():  # noqa: ASYNC110 - another process's counter
-                    await asyncio.sleep(0.05)
-            await asyncio.sleep(warm)
-        before = ended()
-        streams = [asyncio.create_task(server.heard(TOKENS)) for _ in range(STREAMS)]
+            await until(begun)
+            await asyncio.sleep(1)
+        before = begun()
+        streams = [asyncio.create_task(server.heard(tokens)) for _ in range(STREAMS)]
         while not all(stream.done() for stream in streams):
             start = time.perf_counter()
             answer = await server.client.get(f"{server.url}healthz")
             health.append(time.perf_counter() - start)
             assert answer.status_code == 200
             await asyncio.sleep(0.02)
-        return Felt(health, sum(stream.result() for stream in streams), ended() - before)
+        heard = sum(stream.result() for stream in streams)
+        grown = server.memory("VmHWM") - memory
+        return Felt(health, heard, begun() - before, grown)

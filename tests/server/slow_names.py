@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-SECONDS = 8.0
+SECONDS = 30.0
 _real = socket.getaddrinfo
 
 

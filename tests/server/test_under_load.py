@@ -12,7 +12,19 @@ from personae_server.app import create_app
 from personae_server.settings import Settings
 
 from tests.server.load import MIB, bed
+from tests.server.neighbours import FEW, STREAMS, felt, neighbourhood
 from tests.server.support import LOOPBACK, ZIP, raw_upstream, serving
+
+
+async def test_beside_hostile_neighbours_streams_lose_nothing(static: Path) -> None:
+    """Held against the same server when nobody attacks, so that a busy machine changes little."""
+    async with neighbourhood(static) as (server, port):
+        calm = await felt(server, None, port, FEW)
+        attacks = ("bodies", "interim", "names", "pages")
+        found = {name: await felt(server, name, port, FEW) for name in attacks}
+    assert {each.tokens for each in found.values()} == {STREAMS * FEW}
+    patience = 20 * max(calm.median, 0.01)
+    assert [name for name, each in found.items() if each.median > patience] == []
 
 
 async def test_many_downloads_pass_with_flat_memory(static: Path) -> None:
