@@ -69,7 +69,11 @@ class Relay:
             headers={"User-Agent": f"personae/{__version__}"}
             | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
             timeout=httpx.Timeout(SILENT_SECONDS, connect=10.0, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            # Well before services close idle connections themselves, many after 5 s: a request
+            # that meets the end of one is lost, and must not be sent twice.
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=32, keepalive_expiry=2.0
+            ),
         )
 
     def routes(self) -> list[Route]:
