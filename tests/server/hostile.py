@@ -12,7 +12,16 @@ from tests.server.support import Handler, answering
 CLIENT, OTHER = "127.0.0.2", "127.0.0.3"
 """Addresses of two clients; the whole of 127.0.0.0/8 is this machine."""
 
-MANY_VALUES = b'{"model": "good", "messages": [' + b"[]," * 500_000 + b"[]]}"
+
+def many_values(count: int, model: str = "good") -> bytes:
+    calls = b"[]," * count
+    return b'{"model": "%b", "messages": [{"role": "assistant", "tool_calls": [[%b[]]]}]}' % (
+        model.encode(),
+        calls,
+    )
+
+
+MANY_VALUES = many_values(500_000)
 """JSON that is small to send and large to hold."""
 EXPENSIVE_PAGE = "<html><body>" + "<div><a href='/x'>a link</a><ul><li>item</ul></div>" * 8000
 """A page that takes its reader seconds."""
@@ -71,7 +80,11 @@ async def until(condition: Callable[[], object]) -> None:
 
 def chat_head(length: int | None = None, *more: str) -> bytes:
     """The head of a relayed request."""
-    lines = ["POST /v1/chat/completions HTTP/1.1", "Host: a", "Content-Type: application/json"]
+    lines = [
+        "POST /v1/chat/completions HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+    ]
     if length is not None:
         lines.append(f"Content-Length: {length}")
     return "\r\n".join([*lines, *more, "", ""]).encode()

@@ -20,12 +20,12 @@ import httpx
 
 from tests.server.hostile import (
     CLIENT,
-    MANY_VALUES,
     OTHER,
     answering_expensively,
     chat_head,
     connection,
     interim,
+    many_values,
     until,
 )
 from tests.server.load import Bed, bed
@@ -33,7 +33,7 @@ from tests.server.support import Handler, answering
 
 TOKENS, FEW, STREAMS = 400, 100, 4
 """Tokens of a stream, in the bench and in a test, and streams at a time."""
-BODY = MANY_VALUES.replace(b"good", b"none").replace(b"[[],", b"[" + b"[]," * 2_000_000)
+BODY = many_values(2_700_000, "none")
 
 
 @dataclass(frozen=True)

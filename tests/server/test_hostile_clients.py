@@ -155,8 +155,8 @@ async def test_one_clients_bodies_do_not_hold_up_anothers() -> None:
 
     tasks = [asyncio.create_task(ask(CLIENT, MANY_VALUES)) for _ in range(4)]
     await asyncio.sleep(0)
-    large = b'{"model": "good", "messages": ["' + b"x" * relay_body.SMALL + b'"]}'
-    await ask(OTHER, large)
+    message = {"role": "user", "content": "x" * relay_body.SMALL}
+    await ask(OTHER, json.dumps({"model": "good", "messages": [message]}).encode())
     assert ended.count(CLIENT) < 4, "the other client stood in this one's line"
     await asyncio.gather(*tasks)
 
@@ -225,7 +225,7 @@ async def test_a_client_that_leaves_in_its_body_is_no_fault_of_the_server(
     assert "Traceback" not in caplog.text
 
 
-@pytest.mark.parametrize("sent", [b"", b"G", b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: "])
+@pytest.mark.parametrize("sent", [b"", b"G", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: "])
 async def test_a_head_that_does_not_come_ends_the_connection(
     static: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
@@ -241,7 +241,7 @@ async def test_a_head_that_trickles_ends_the_connection(
     """Also the second one of a connection, each byte of which comes in time."""
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     async with serving(create_app(Settings(static=static))) as base, connection(base) as half:
-        await half.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        await half.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await half.answer())[0] == 200
         await half.send(b"GET /healthz HTTP/1.1\r\nX-A: ")
         end = asyncio.create_task(half.ended())
@@ -257,7 +257,9 @@ async def test_a_body_that_nobody_wants_ends_the_connection(
 ) -> None:
     monkeypatch.setattr(protocol, "LINGER_SECONDS", 0.5)
     async with serving(create_app(Settings(static=static))) as base, connection(base) as held:
-        await held.send(f"{head} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n".encode())
+        await held.send(
+            f"{head} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n".encode()
+        )
         assert (await held.answer())[0] in (200, 405)
         end = asyncio.create_task(held.ended())
         while not end.done():
@@ -270,7 +272,7 @@ async def test_a_client_has_so_many_connections(
     static: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "CONNECTIONS", 3)
-    ask = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+    ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     async with (
         serving(create_app(Settings(static=static))) as base,
         connection(base) as a,
@@ -307,7 +309,7 @@ async def test_a_client_that_takes_nothing_of_a_file_is_let_go(
     monkeypatch.setattr(protocol, "STALLED_CLIENT_SECONDS", 0.3)
     (static / "large.bin").write_bytes(bytes(30_000_000))
     async with serving(create_app(Settings(static=static))) as base, connection(base) as taking:
-        await taking.send(b"GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n")
+        await taking.send(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert await taking.reader.read(1) == b"H"
         await until(lambda: not protocol._open[CLIENT])
         assert len(await taking.ended()) < 30_000_000
@@ -329,7 +331,7 @@ def chunked(*more: str) -> bytes:
 async def test_a_body_without_one_clear_end_is_refused_and_the_connection_closed(
     static: Path, sent: bytes, status: int, code: str
 ) -> None:
-    hidden = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     async with relayed(static) as (service, base), connection(base) as smuggler:
         await smuggler.send(sent + hidden)
         got, headers, body = await smuggler.answer()
