@@ -30,6 +30,7 @@ EACH, TOTAL, LINE = 4, 64, 32
 """Pages that one client and all of them read at a time; how many more of one client's wait."""
 MAX_BYTES = 4 * 2**20
 DEFAULT_CHARS, LEAST_CHARS, MOST_CHARS = 8000, 500, 30_000
+MOST_TITLE = 1000
 _TEXT = re.compile(r"text/.+|application/(json|xml|yaml|javascript|[a-z.-]+\+(json|xml))")
 _HEADERS = {"Accept": "text/html, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1"}
 
@@ -82,10 +83,16 @@ class PageReader:
     ) -> Page:
         try:
             return await self._helpers.run(
-                client, EXTRACT_SECONDS, extract, body, compressed, kind, charset
+                client, EXTRACT_SECONDS, _short, body, compressed, kind, charset
             )
         except HelperFailed as error:
             raise HttpError(502, "page_unreadable", "That page could not be read.") from error
+
+
+def _short(body: bytes, compressed: bool, kind: str, charset: str | None) -> Page:
+    """What of a page may be asked for, and one character more: all that leaves the helper."""
+    title, text = extract(body, compressed, kind, charset)
+    return Page(title and title[:MOST_TITLE], text[: MOST_CHARS + 1])
 
 
 def _max_chars(request: Request) -> int:

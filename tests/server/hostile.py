@@ -6,8 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
-from tests.server.support import Handler, answering
+from personae_server.app import create_app
+from personae_server.settings import Settings
+
+from tests.server.model_service import KEY, ModelService
+from tests.server.support import Handler, answering, serving
 
 CLIENT, OTHER = "127.0.0.2", "127.0.0.3"
 """Addresses of two clients; the whole of 127.0.0.0/8 is this machine."""
@@ -25,6 +31,16 @@ MANY_VALUES = many_values(500_000)
 """JSON that is small to send and large to hold."""
 EXPENSIVE_PAGE = "<html><body>" + "<div><a href='/x'>a link</a><ul><li>item</ul></div>" * 8000
 """A page that takes its reader seconds."""
+
+
+@asynccontextmanager
+async def relayed(static: Path, **settings: Any) -> AsyncIterator[tuple[ModelService, str]]:
+    service = ModelService()
+    async with serving(service.app) as upstream:
+        options = {"relay_models": ("good", "slow"), "relay_key": KEY, **settings}
+        app = create_app(Settings(static=static, relay_url=f"{upstream}/v1", **options))
+        async with serving(app) as base:
+            yield service, base
 
 
 class Connection:
