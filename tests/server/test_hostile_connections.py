@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 from personae_server import protocol
 from personae_server.app import create_app
+from personae_server.serve import listen
 from personae_server.settings import Settings
 
 from tests.server.hostile import CLIENT, OTHER, chat_head, connection, relayed, until
@@ -85,6 +87,15 @@ async def test_a_client_has_so_many_connections(
                 if b"200 OK" in await again.reader.read(1000):
                     break
     assert protocol._open == {}
+
+
+def test_nothing_small_waits_for_a_clients_word() -> None:
+    with (
+        listen("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as served,
+    ):
+        assert served.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_an_operators_own_proxy_has_as_many_as_it_likes(monkeypatch: Any) -> None:
