@@ -28,18 +28,17 @@ from personae_server.errors import HttpError
 from personae_server.fetch import trusted
 from personae_server.proxy import refuse_cross_site
 from personae_server.rates import Budget, Places, Rate
+from personae_server.relay_body import JSON, Asked, Bodies
 from personae_server.settings import Settings
 from personae_server.signin import by_address, sign_in_with
 from personae_server.sse import events
 from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
 from personae_server.usage import Meter
 
-MAX_REQUEST = 8 * 2**20
 MAX_REPLY = 16 * 2**20
 SILENT_SECONDS = 300.0
 """How long a model may think without a byte."""
 MODELS_SECONDS = 60.0
-JSON = "application/json"
 _STREAM_HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -60,6 +59,7 @@ class Relay:
         self.rate = Rate(store, "relay", settings.relay_rate)
         self.budget = Budget(store, "relay_tokens", settings.relay_tokens)
         self.places = Places(settings.relay_streams)
+        self.bodies = Bodies()
         hook = settings.relay_sign_in
         self.sign_in = sign_in_with(hook) if hook else by_address
         self._listed: tuple[float, list[dict[str, Any]]] = (0.0, [])
@@ -69,7 +69,11 @@ class Relay:
             headers={"User-Agent": f"personae/{__version__}"}
             | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
             timeout=httpx.Timeout(SILENT_SECONDS, connect=10.0, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            # Well before services close idle connections themselves, many after 5 s: a request
+            # that meets the end of one is lost, and must not be sent twice.
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=32, keepalive_expiry=2.0
+            ),
         )
 
     def routes(self) -> list[Route]:
@@ -85,12 +89,13 @@ class Relay:
         user = await self.sign_in(scope, receive, send)
         if user is None:
             return
-        body = await _json_body(Request(scope, receive))
-        self._check_model(body.get("model"))
+        # All of this before the body: what is refused is neither read nor held.
         await self.rate.spend(user)
         await self.budget.check(user)
         with self.places.take(user):
-            await while_connected(receive, self._answer(body, user, scope, receive, send))
+            asked = await self.bodies.asked(Request(scope, receive), user)
+            self._check_model(asked.model)
+            await while_connected(receive, self._answer(asked, user, scope, receive, send))
 
     async def list_models(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The models that may be used, as far as the service lists them."""
@@ -109,17 +114,15 @@ class Relay:
             raise HttpError(403, "model_not_allowed", f"This host does not offer that model.{hint}")
 
     async def _answer(
-        self, body: dict[str, Any], user: str, scope: Scope, receive: Receive, send: Send
+        self, asked: Asked, user: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        wants_usage = _asks_for_usage(body)
-        content = json.dumps(body).encode()
-        meter = Meter(content)
+        meter = Meter(asked.content)
         try:
-            async with self._asked("POST", "/chat/completions", content) as response:
+            async with self._asked("POST", "/chat/completions", asked.content) as response:
                 if response.status_code != 200:
                     raise await upstream_errors.refusal(response, self.key)
                 if "text/event-stream" in response.headers.get("content-type", ""):
-                    await self._stream(response, meter, wants_usage, send)
+                    await self._stream(response, meter, asked.wants_usage, send)
                 else:
                     content, reply = await self._whole(response)
                     meter.reply(reply)
@@ -225,33 +228,3 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refuse_cross_site(Request(scope))
         await self.answer(scope, receive, send)
-
-
-async def _json_body(request: Request) -> dict[str, Any]:
-    """Raises HttpError: request_type (also what keeps other sites' forms out), request_invalid."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
-        raise HttpError(415, "request_type", "Send the request as application/json.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_REQUEST:
-            message = f"The request is over {MAX_REQUEST // 2**20} MiB."
-            raise HttpError(413, "request_too_large", message)
-    try:
-        parsed = json.loads(body)
-    except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise HttpError(400, "request_invalid", "The request has to be a JSON object.")
-    return parsed
-
-
-def _asks_for_usage(body: dict[str, Any]) -> bool:
-    """Whether the client wants the usage of its stream; makes ``body`` ask for it in any case."""
-    if not body.get("stream"):
-        return True
-    options = body.get("stream_options")
-    options = options if isinstance(options, dict) else {}
-    body["stream_options"] = {**options, "include_usage": True}
-    return bool(options.get("include_usage"))

@@ -129,6 +129,7 @@ class Settings:
         (), "non-public networks that may be fetched from all the same, as 10.1.0.0/16", networks
     )
     proxy_rate: str = option("60/minute", "packages each client may fetch", rate)
+    proxy_streams: int = option(16, "packages of one client at a time", whole(1, 2**30))
     cache: Path | None = option(None, "folder that keeps fetched packages", Path)  # noqa: RUF009
     cache_mib: int = option(1024, "size the cache is held to, in MiB", whole(1, 2**30))
 

@@ -41,10 +41,10 @@ body = st.sampled_from([b"{}", b'{"model":"m"}', b'{"model":"m","stream":true}']
 def app(static: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
     """Everything on; names resolve to nothing, so that nothing outside is ever asked."""
 
-    async def unknown(*_: Any, **__: Any) -> None:
+    def unknown(*_: Any, **__: Any) -> None:
         raise socket.gaierror("unknown")
 
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", unknown)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
     characters = static.parent / "characters"
     characters.mkdir()
     (characters / "a.zip").write_bytes(b"PK")

@@ -13,7 +13,7 @@ import httpx
 import openai
 import pytest
 from personae.errors import UsageError
-from personae_server import metrics, relay
+from personae_server import metrics, relay, relay_body
 from personae_server.app import create_app
 from personae_server.settings import Settings
 from starlette.responses import PlainTextResponse
@@ -270,7 +270,7 @@ async def test_a_lying_length_is_a_failure(static: Path) -> None:
         (b"\xff\xfe", "application/json", 400, "request_invalid"),
         (b"[" * 200_000, "application/json", 400, "request_invalid"),
         (b'{"model": "good"}', "text/plain", 415, "request_type"),
-        (b" " * (relay.MAX_REQUEST + 1), "application/json", 413, "request_too_large"),
+        (b" " * (relay_body.MAX_BODY + 1), "application/json", 413, "request_too_large"),
     ],
 )
 async def test_bad_requests_reach_no_model(
