@@ -109,7 +109,7 @@ def _hidden_if_address(found: re.Match[str]) -> str:
     text = found[0]
     core = text.strip("[]").partition("%")[0]
     # A sentence may end or go on right after it.
-    for candidate in (core, core.rstrip("."), core.rstrip(".:")):
+    for candidate in (core, core.removesuffix(":"), core.rstrip("."), core.rstrip(".:")):
         try:
             ipaddress.IPv6Address(candidate)
         except ValueError:

@@ -71,7 +71,9 @@ async def test_a_client_that_takes_nothing_is_let_go(
         async with serving(create_app(settings)) as base:
             host, _, served = base.removeprefix("http://").partition(":")
             with socket.create_connection((host, int(served))) as client:
-                query = f"GET /proxy?url=http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: a\r\n\r\n"
+                query = (
+                    f"GET /proxy?url=http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                )
                 client.sendall(query.encode())
                 async with asyncio.timeout(10):
                     await gone.wait()
