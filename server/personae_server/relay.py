@@ -38,7 +38,7 @@ from personae_server.settings import Settings
 from personae_server.signin import by_address, sign_in_with
 from personae_server.sse import data_of, events
 from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
-from personae_server.usage import Meter
+from personae_server.usage import Meter, prompt_tokens
 
 MAX_REQUEST = 8 * 2**20
 MAX_REPLY = 16 * 2**20
@@ -124,7 +124,7 @@ class Relay:
     ) -> None:
         wants_usage = _asks_for_usage(body)
         content = encoded(body)
-        meter = Meter(content, asked_tokens(body))
+        meter = Meter(prompt_tokens(body, content), asked_tokens(body))
         try:
             async with self._asked("POST", "/chat/completions", content, meter) as response:
                 if response.status_code != 200:

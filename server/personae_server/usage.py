@@ -14,22 +14,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_SECOND = 100
 """What a model is taken to write while nothing of it is to be seen."""
+_PICTURE_TOKENS = 1500
+_SOUND_CHARACTERS_PER_TOKEN = 2000
+"""Of compressed speech in Base64."""
 
 
 class Meter:
     """Counts one request, from the moment it is sent. ``tokens`` may be asked at any moment."""
 
     def __init__(
-        self, prompt: bytes, asked: int | None = None, clock: Callable[[], float] = time.monotonic
+        self, prompt: int, asked: int | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """``asked``: how many tokens the answer may have, where the request says it."""
-        self._prompt = len(prompt)
+        """``prompt``: tokens by estimate; ``asked``: the most that the request lets it answer."""
+        self._prompt = prompt
         self._asked = asked
         self._clock = clock
         self._sent_at: float | None = None
@@ -74,7 +77,7 @@ class Meter:
         if self._sent_at is None:
             return {"prompt": 0, "completion": 0}
         estimate = {
-            "prompt": self._prompt // CHARACTERS_PER_TOKEN,
+            "prompt": self._prompt,
             "completion": self._answer // CHARACTERS_PER_TOKEN,
         }
         told = {kind: _count(self._usage.get(f"{kind}_tokens")) for kind in estimate}
@@ -94,6 +97,26 @@ class Meter:
             self._usage = usage
 
 
+def prompt_tokens(body: Mapping[str, Any], content: bytes) -> int:
+    """An estimate. ``content``: ``body`` as it is sent."""
+    media = [part for part in _parts(body) if part.get("type") in ("image_url", "input_audio")]
+    lengths = [len(json.dumps(part)) for part in media]
+    tokens = (len(content) - sum(lengths)) // CHARACTERS_PER_TOKEN
+    for part, length in zip(media, lengths, strict=True):
+        sound = part["type"] == "input_audio"
+        tokens += length // _SOUND_CHARACTERS_PER_TOKEN if sound else _PICTURE_TOKENS
+    return tokens
+
+
+def _parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for message in _dicts(body.get("messages")):
+        yield from _dicts(message.get("content"))
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def _count(told: object) -> int | None:
     if isinstance(told, int) and not isinstance(told, bool) and told >= 0:
         return told
@@ -102,10 +125,7 @@ def _count(told: object) -> int | None:
 
 def _written_in(body: Mapping[str, Any]) -> int:
     """How many characters the model wrote in ``body``: text, reasoning, tool calls."""
-    choices = body.get("choices")
-    if not isinstance(choices, list):
-        return 0
-    parts = [c.get("delta") or c.get("message") for c in choices if isinstance(c, dict)]
+    parts = [c.get("delta") or c.get("message") for c in _dicts(body.get("choices"))]
     said = (value for part in parts if isinstance(part, dict) for value in _said(part))
     return sum(len(value) if isinstance(value, str) else len(json.dumps(value)) for value in said)
 

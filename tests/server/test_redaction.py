@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import ModelError
 from personae.llm.quirks import learn
@@ -97,6 +97,7 @@ addresses = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(SENTENCES, addresses)
 def test_an_address_in_any_spelling_is_hidden(sentence: str, address: str) -> None:
     text = REDACTOR.text(sentence.format(address))
@@ -106,6 +107,7 @@ def test_an_address_in_any_spelling_is_hidden(sentence: str, address: str) -> No
     assert not any(group in text for group in str(plain).split(":") if len(group) > 4)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300) | st.text("a.:1-[]%/=@' ", max_size=300))
 def test_any_text_is_taken(text: str) -> None:
     assert len(REDACTOR.text(text)) <= MAX_MESSAGE

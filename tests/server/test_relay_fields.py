@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import UsageError
 from personae.llm.request import Sampling, build_body, file_message, system_message, user_message
@@ -230,6 +230,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*TABLE, *OTHER_MODELS]) | st.text(max_size=9), values))
 def test_nothing_but_the_tables_fields_comes_through(body: dict[str, Any]) -> None:
     try:
