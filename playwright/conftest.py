@@ -62,7 +62,8 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
 def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> str:
     """The player as `personae` serves it, allowed to fetch packages from loopback."""
     port = running_provider.url.rpartition(":")[2]
-    return serve("--proxy-networks", "127.0.0.0/8", "--proxy-ports", f"80,443,{port}")
+    ports = ("--proxy-ports", f"80,443,{port}")
+    return serve("--proxy-networks", "127.0.0.0/8", *ports, "--host-names", LAN_HOST)
 
 
 @pytest.fixture(scope="session")

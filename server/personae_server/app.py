@@ -21,6 +21,7 @@ from personae_server.fetch import Fetcher
 from personae_server.framing import Framing
 from personae_server.guard import Guard
 from personae_server.headers import SecurityHeaders
+from personae_server.hosts import HostNames, KnownHosts
 from personae_server.logs import AccessLog
 from personae_server.rates import Places, Rate, open_store
 from personae_server.relay import Relay
@@ -41,6 +42,7 @@ def create_app(settings: Settings) -> Starlette:
             Middleware(AccessLog),
             Middleware(SecurityHeaders, settings.frame_ancestors),
             Middleware(Framing),
+            Middleware(KnownHosts, HostNames(settings.host_names)),
             Middleware(errors.Crashes),
         ],
         exception_handlers={

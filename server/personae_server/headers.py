@@ -25,6 +25,8 @@ _ODD = re.compile(r"//|\\|/\.\.?(/|$)")
 _COMMON = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    # A link in a message would have its host looked up before anybody follows it.
+    "X-DNS-Prefetch-Control": "off",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), "
     "payment=(), usb=()",
 }

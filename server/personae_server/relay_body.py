@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 
+from personae_server.chat_fields import asked_tokens
+from personae_server.chat_kinds import Shape, encoded
 from personae_server.errors import HttpError
 from personae_server.helpers import HelperFailed, Helpers
+from personae_server.usage import prompt_tokens
 
 MAX_BODY = 16 * 2**20
 """Bytes: a long conversation with a dozen pictures in it."""
@@ -33,39 +36,53 @@ class Asked(NamedTuple):
     """Whether the client wants the usage of its stream; the service is asked for it in any case."""
     content: bytes
     """The request as the model service gets it."""
+    prompt_tokens: int
+    """An estimate."""
+    most_tokens: int | None
+    """How many the answer may have, where the request says it."""
 
 
 class Bodies:
-    def __init__(self) -> None:
+    """``fields``: those that are forwarded."""
+
+    def __init__(self, fields: Shape) -> None:
+        self._fields = fields
         self._helpers = Helpers()
 
     async def asked(self, request: Request, client: str) -> Asked:
         """Raises HttpError: request_type (also what keeps other sites' forms out),
-        request_too_large, request_slow, request_invalid, too_many_streams."""
+        request_too_large, request_slow, request_invalid, field_invalid, field_not_forwarded,
+        too_many_streams."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             raise HttpError(415, "request_type", "Send the request as application/json.")
         body = await _read(request)
         if len(body) <= SMALL:
-            return understood(body)
+            return understood(body, self._fields)
         try:
-            return await self._helpers.run(client, PARSE_SECONDS, understood, body)
+            return await self._helpers.run(client, PARSE_SECONDS, understood, body, self._fields)
         except HelperFailed as error:
             raise _invalid("The request is JSON of a kind that cannot be read.") from error
 
 
-def understood(body: bytes) -> Asked:
-    """Raises HttpError: request_invalid."""
+def understood(body: bytes, fields: Shape) -> Asked:
+    """Raises HttpError: request_invalid, field_invalid, field_not_forwarded."""
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         raise _invalid("The request has to be a JSON object.")
-    wants_usage = _asks_for_usage(parsed)
-    model = parsed.get("model")
+    sent = fields.clean(parsed, "")
+    wants_usage = _asks_for_usage(sent)
+    content = encoded(sent)
+    model = sent.get("model")
     return Asked(
-        model if isinstance(model, str) else None, wants_usage, json.dumps(parsed).encode()
+        model if isinstance(model, str) else None,
+        wants_usage,
+        content,
+        prompt_tokens(sent, content),
+        asked_tokens(sent),
     )
 
 

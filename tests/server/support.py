@@ -38,9 +38,7 @@ async def client_of(
     transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 1))
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=transport, verify=False, base_url="http://player.test"
-        ) as client,
+        httpx.AsyncClient(transport=transport, verify=False, base_url="http://localhost") as client,
     ):
         yield client
 

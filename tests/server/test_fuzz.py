@@ -81,7 +81,7 @@ async def answered(app: ASGIApp, scope: dict[str, Any], content: bytes) -> tuple
 
 
 def check(status: int, headers: bytes, content: bytes) -> None:
-    assert status in (200, 206, 304, 400, 403, 404, 405, 413, 415, 416, 429, 502), content
+    assert status in (200, 206, 304, 400, 403, 404, 405, 413, 415, 416, 421, 429, 502), content
     assert b"x-content-type-options: nosniff" in headers
     everything = headers + content
     for secret in (KEY.encode(), b"Traceback", b"model.internal", b"site-packages"):
