@@ -1,15 +1,13 @@
 """Helper processes for what would hold the server up: hostile pages, large JSON.
 
 Invariants: a client has one helper at a time and waits for it in its own line; waiting takes
-nothing from the time that the work may take; a helper has a ceiling of memory and steps back
-where the processors are busy; one that takes too long is killed, and whatever goes wrong in it is
-one error here.
+nothing from the time that the work may take; a helper has a ceiling of memory; one that takes
+too long is killed, and whatever goes wrong in it is one error here.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable
 from typing import TypeVar, TypeVarTuple
@@ -24,7 +22,6 @@ from personae_server.turns import Turns
 TOTAL, LINE = 2, 32
 MEMORY = 2 * 2**30
 """Bytes of address space; what a helper loads takes a quarter of it."""
-NICENESS = 5
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
@@ -75,5 +72,4 @@ def _confined(work: Callable[[*Arguments], Result], arguments: tuple[*Arguments]
         if ceiling != MEMORY:  # not done yet: a helper is used again
             limit = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
             resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-            os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
     return work(*arguments)
