@@ -6,6 +6,9 @@ SOURCES := $(shell find bundle web worker server -type f -not -path '*/node_modu
 run: .venv/installed
 	$(BIN)/personae
 
+check: .venv/tested
+	$(BIN)/python -m bundle.gate check
+
 test: .venv/tested
 	$(BIN)/python -m bundle.gate
 
@@ -23,4 +26,4 @@ clean:
 	$(PIP) install -e '.[test]'
 	touch $@ .venv/installed
 
-.PHONY: run test clean
+.PHONY: run check test clean
