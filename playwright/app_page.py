@@ -27,14 +27,14 @@ KEPT = """async () => {
     return found.join();
 }"""
 
-AT_REST = """() => new Promise((resolve) => {
+AT_REST = """(wanted) => new Promise((resolve) => {
     const rows = () => [...feed.children].map((row) => row.dataset.entryId);
     const look = () => String([transcript.scrollTop, transcript.scrollHeight, rows()]);
     let seen = "", frames = 0;
     const frame = () => {
         frames = look() === seen ? frames + 1 : 0;
         seen = look();
-        if (frames < 5) requestAnimationFrame(frame);
+        if (frames < wanted) requestAnimationFrame(frame);
         else resolve();
     };
     frame();
@@ -74,9 +74,9 @@ class AppPage:
         """Everything in the page's storage, as text."""
         return str(self.page.evaluate(KEPT))
 
-    def at_rest(self) -> Page:
-        """The page once the transcript has stood still for some frames."""
-        self.page.evaluate(AT_REST)
+    def at_rest(self, frames: int = 20) -> Page:
+        """The page once nothing in the transcript has moved for so many frames."""
+        self.page.evaluate(AT_REST, frames)
         return self.page
 
     def by(self, test_id: str) -> Locator:
