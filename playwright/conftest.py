@@ -61,7 +61,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
     yield start
     for process in running:
         process.terminate()
-        process.wait(10)
+        process.wait(READY / 1000)
         if process.stdout:
             process.stdout.close()
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from app_page import AppPage
+from app_page import READY, AppPage
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).parent.parent
@@ -56,7 +56,7 @@ def test_the_page_starts(installed: Path, tmp_path: Path, page: Page, console: l
         assert console == []
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(READY / 1000)
         if process.stdout:
             process.stdout.close()
 
