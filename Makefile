@@ -11,6 +11,9 @@ LOCKS := $(wildcard requirements/*.lock)
 run: .venv/installed
 	$(BIN)/personae
 
+check: .venv/tested
+	$(BIN)/python -m bundle.gate check
+
 test: .venv/tested
 	$(BIN)/python -m bundle.gate
 
@@ -47,4 +50,4 @@ $(TOOLS)/installed: requirements/tools.lock
 	$(TOOLS)/bin/python $(LOCKED) -r requirements/tools.lock
 	touch $@
 
-.PHONY: run test lock audit pin-image clean
+.PHONY: run check test lock audit pin-image clean

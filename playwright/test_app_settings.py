@@ -6,6 +6,7 @@ import json
 
 import pytest
 from app_page import READY, AppPage
+from faults.world import eventually
 from playwright.sync_api import Page, expect
 
 from tests.provider.server import ModelProvider
@@ -54,36 +55,11 @@ def test_models_come_from_the_provider(app: AppPage, provider: ModelProvider) ->
     assert (body["model"], body["temperature"]) == ("large", 0.3)
 
 
-def stored(app: AppPage) -> str:
-    """Everything in the page's storage that could hold a key, as text."""
-    return str(
-        app.page.evaluate(
-            """async () => {
-                const found = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
-                for (const {name} of await indexedDB.databases()) {
-                    const open = (resolve) => {
-                        const request = indexedDB.open(name);
-                        request.onsuccess = () => resolve(request.result);
-                    };
-                    const database = await new Promise(open);
-                    for (const table of database.objectStoreNames) {
-                        const all = database.transaction(table).objectStore(table).getAll();
-                        await new Promise((resolve) => (all.onsuccess = resolve));
-                        found.push(JSON.stringify(all.result));
-                    }
-                    database.close();
-                }
-                return found.join();
-            }"""
-        )
-    )
-
-
 def test_a_session_key_is_gone_with_the_tab(app: AppPage, provider: ModelProvider) -> None:
-    app.use_provider(provider.base_url, key="sk-session-key")
-    app.page.wait_for_timeout(500)
-    assert provider.base_url in stored(app)
-    assert "sk-session-key" not in stored(app)
+    app.use_provider(provider.base_url, key="sk-session-key", model="filled-in-last")
+    eventually(app.page, lambda: "filled-in-last" in app.kept())
+    assert provider.base_url in app.kept()
+    assert "sk-session-key" not in app.kept()
     open_settings(app.reload().talks_to(NAME))
     expect(app.by("api-key")).to_have_value("")
     expect(app.by("base-url")).to_have_value(provider.base_url)
@@ -97,13 +73,12 @@ def test_a_key_stays_on_the_device_when_asked_and_goes_when_asked(
     app.by("api-key").fill("sk-device-key")
     app.page.get_by_role("radio", name="On this device").check(force=True)
     done(app)
-    app.page.wait_for_timeout(500)
+    eventually(app.page, lambda: "sk-device-key" in app.kept())
     open_settings(app.reload().talks_to(NAME))
     expect(app.by("api-key")).to_have_value("sk-device-key")
     app.page.get_by_role("radio", name="For this session").check(force=True)
     done(app)
-    app.page.wait_for_timeout(500)
-    assert "sk-device-key" not in stored(app)
+    eventually(app.page, lambda: "sk-device-key" not in app.kept())
 
 
 @pytest.mark.parametrize(
