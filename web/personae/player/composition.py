@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ async def set_up(
     progress: Progress | None,
 ) -> Stage:
     """Loads the package and makes what plays it. Raises PackageError."""
-    package = await load_source(source, environment, progress)
+    facts = environment.provider_facts
+    package, _ = await asyncio.gather(load_source(source, environment, progress), facts.load())
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),
@@ -53,7 +55,7 @@ async def set_up(
         environment.notifier,
         events.change,
     )
-    models = Models(environment.transport, environment.clock, settings)
+    models = Models(environment.transport, environment.clock, settings, facts)
     registry = build_registry(package)
     for problem in (*package.warnings, *registry.warnings):
         logging.getLogger("personae").warning("%s: %s", problem.file, problem.message)
