@@ -224,7 +224,7 @@ class App:
         page, environment = self.page, self.environment
         if "settings" not in self._dialogs:
             self._dialogs["settings"] = SettingsDialog(
-                page.dispatcher, page.tasks, environment.transport, self.host, self._change_settings
+                page.dispatcher, page.tasks, environment, self.host, self._change_settings
             )
             self._dialogs["storage"] = StoragePanel(
                 page.dispatcher, environment, self.asker, page.toasts

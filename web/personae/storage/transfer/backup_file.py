@@ -1,0 +1,216 @@
+"""What a backup holds, judged before anything of it is written.
+
+Invariants: whatever cannot be read, or is not what it says it is, is left out and named, and
+the rest comes back; hashes and identities are computed from the contents; nothing but characters,
+conversations and harmless settings comes out, whatever else the file holds; an archive keeps the
+limits of a package's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from personae.bounded_json import load_json
+from personae.conversation.entry_json import entry_from_json
+from personae.errors import PackageError, StorageError, UsageError
+from personae.package.archive.paths import UnsafeName, clean_path
+from personae.package.archive.unzip import read_readable
+from personae.package.load import contents_digest
+from personae.package.report import Report
+from personae.package.steps import Steps
+from personae.player.package_sources import character_id
+from personae.ports import Put, Record, Table
+from personae.storage.library import content_hash, parsed
+from personae.storage.records import Head, head_from_json, loads, store_from_record
+from personae.storage.transfer.backup import FORMAT, VERSION
+from personae.storage.transfer.lines import BadLine, positions, read_line
+
+_CHECKED = 1 << 20
+"""Characters; what is longer is checked when it is shown, not here in one go."""
+
+
+@dataclass(slots=True)
+class Character:
+    record: dict[str, Any]
+    contents: dict[str, bytes]
+    """The files by the hash of what they hold."""
+
+    @property
+    def id(self) -> str:
+        return str(self.record["id"])
+
+
+@dataclass(slots=True)
+class Conversation:
+    head: Head
+    records: list[Put] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Backup:
+    characters: list[Character] = field(default_factory=list)
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    """As the file has them; what of them may come back is for ``app_settings`` to say."""
+    contents: dict[str, bytes] = field(default_factory=dict)
+    """All package files, by the hash of what they hold."""
+    unreadable: list[str] = field(default_factory=list)
+    """What was left out, in words."""
+
+
+def read_backup(data: bytes, now: int) -> Steps[Backup]:
+    """``now``: milliseconds since the epoch. Raises UsageError ``bad_backup``."""
+    report = Report()
+    try:
+        files = yield from read_readable(data, report)
+    except PackageError as error:
+        reason = "; ".join(problem["message"] for problem in error.detail["problems"][:3])
+        raise _bad(reason) from error
+    backup = Backup()
+    about = _about(files)
+    if about["version"] == VERSION:
+        backup.settings = _mapping(about.get("settings"))
+    for problem in report.errors:
+        backup.unreadable.append(f"{problem.file}: {problem.message}")
+    yield from _read_contents(files, backup)
+    heads_first = sorted(files, key=lambda name: not name.startswith("conversations"))
+    for name in heads_first:
+        yield from _read_table(name, files[name], backup, now)
+    return backup
+
+
+def _about(files: Mapping[str, bytes]) -> dict[str, Any]:
+    try:
+        about = load_json(files["backup.json"])
+    except (KeyError, ValueError) as error:
+        raise _bad("it is another kind of file") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _bad("it is another kind of file")
+    if about.get("version") not in (1, VERSION):
+        raise _bad("it was made by another version of the player")
+    return about
+
+
+def _bad(reason: str) -> UsageError:
+    return UsageError("bad_backup", f"This is not a backup of Personae: {reason}.")
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _read_contents(files: Mapping[str, bytes], backup: Backup) -> Steps[None]:
+    for name, content in files.items():
+        if not name.startswith("files/"):
+            continue
+        digest = yield from content_hash(content)
+        backup.contents[digest] = content
+        if name != f"files/{digest}":
+            backup.unreadable.append(f"{name}: it holds something else than its name says")
+
+
+def _read_table(name: str, data: bytes, backup: Backup, now: int) -> Steps[None]:
+    table = name.removesuffix(".jsonl").partition("/")[0]
+    if not name.endswith(".jsonl"):
+        return
+    bad = 0
+    for at in positions(data):
+        try:
+            key, value = yield from read_line(data, at)
+            yield from _take(table, Record(key, value), backup, now)
+        except (BadLine, StorageError, ArithmeticError):
+            bad += 1
+        yield "reading", at[1], len(data)
+    if bad:
+        backup.unreadable.append(f"{name}: {bad} of its records")
+
+
+def _take(table: str, record: Record, backup: Backup, now: int) -> Steps[None]:
+    """Adds a record to what is restored. Raises BadLine or StorageError."""
+    if table == "packages":
+        backup.characters.append((yield from _character(record, backup.contents)))
+    elif table == "settings":
+        if record.key == ("app",):
+            backup.settings = _mapping(loads(record.value))
+    elif table == "conversations":
+        head = _head(record, now)
+        backup.conversations[head.id] = Conversation(head)
+    elif table in _CHECKS:
+        conversation = backup.conversations.get(str(record.key[0]))
+        if conversation is None:
+            raise BadLine("its conversation is not there")
+        name, check = _CHECKS[table]
+        check(record)
+        conversation.records.append(Put(name, record.key, record.value))
+
+
+def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character]:
+    found = parsed(record)
+    if found is None:
+        raise BadLine("a character's record is damaged")
+    files = {}
+    for item in found["files"]:
+        path = _clean(item["path"])
+        if item["hash"] not in contents:
+            raise BadLine("a file of the character is missing")
+        files[path] = contents[item["hash"]]
+    digest = yield from contents_digest(files)
+    source = found["source"]
+    if found["id"] != character_id(source if isinstance(source, str) else None, digest):
+        raise BadLine("the character is not the one it says")
+    hashes = {item["path"]: item["hash"] for item in found["files"]}
+    made = {
+        "id": found["id"],
+        "name": str(found["name"]),
+        "description": str(found["description"]),
+        "source": source if isinstance(source, str) else None,
+        "size": sum(map(len, files.values())),
+        "digest": digest,
+        "openedAt": found["openedAt"],
+        "files": [{"path": path, "hash": hashed} for path, hashed in hashes.items()],
+    }
+    return Character(made, {hashed: contents[hashed] for hashed in hashes.values()})
+
+
+def _clean(path: str) -> str:
+    try:
+        clean = clean_path(path)
+    except UnsafeName as error:
+        raise BadLine("a path leaves the package") from error
+    if clean != path:
+        raise BadLine("a path is not as it was stored")
+    return path
+
+
+def _head(record: Record, now: int) -> Head:
+    """The head, with nothing that could move money: what was spent is never less than nothing."""
+    head = head_from_json(loads(record.value))
+    if record.key != (head.character_id, head.id):
+        raise BadLine("a conversation is stored under another name")
+    head.tokens_spent = max(0, head.tokens_spent)
+    head.updated_at = min(head.updated_at, now)
+    return head
+
+
+def _check_entry(record: Record) -> None:
+    if len(record.key) != 2:
+        raise BadLine("an entry's key has two parts")
+    if len(record.value) <= _CHECKED:
+        entry = entry_from_json(loads(record.value))
+        if entry.id != record.key[1]:
+            raise BadLine("an entry is stored under another name")
+
+
+def _check_store(record: Record) -> None:
+    if len(record.key) == 2:
+        store_from_record(record)
+    elif len(record.key) != 4 or not isinstance(loads(record.value), dict):
+        raise BadLine("this is neither a store nor a line of a log")
+
+
+_CHECKS: dict[str, tuple[Table, Callable[[Record], None]]] = {
+    "entries": ("entries", _check_entry),
+    "stores": ("stores", _check_store),
+}
