@@ -15,7 +15,7 @@ from personae.conversation.entries import Entry
 from personae.errors import StorageError, UsageError
 from personae.events import Events, Listener
 from personae.package.model import Package, Problem
-from personae.package.steps import Progress
+from personae.package.steps import Progress, run_async
 from personae.player import views
 from personae.player.composition import Stage, set_up
 from personae.player.editing import answer, revise, settle
@@ -227,7 +227,7 @@ class CharacterPlayer:
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
-        head, entries, stores = exchange.import_conversation(data)
+        head, entries, stores = await run_async(exchange.import_conversation(data))
         return await self._on_stage.conversations.write(
             self._on_stage.conversations.new_head(
                 title=head.title,

@@ -34,7 +34,7 @@ from personae.storage.saver import Saver
 PAGE = 100
 """Entries that are read before a conversation is shown."""
 BLOCK = 200
-"""Entries that are read at a time after that."""
+"""Entries that are read, or written, at a time after that."""
 STEP = 40
 """Entries decoded in one go while the rest is read: a few milliseconds in a browser."""
 
@@ -182,12 +182,19 @@ class Conversations:
         edit: Edit | None = None,
         told: Iterable[str] = (),
     ) -> str:
-        """Writes a whole conversation in one transaction; its id."""
+        """Writes a whole conversation; its id.
+
+        The head is in the last transaction: a conversation is there once all of it is.
+        """
         journal = self._journal(head, entries)
         if edit is not None:
             journal.expect_edit(edit, told)
+        last = max(0, len(entries) - BLOCK)
+        for start in range(0, last, BLOCK):  # one large transaction would hold the page up
+            some = entries[start : min(start + BLOCK, last)]
+            await self._saver.write([put_entry(head.id, entry) for entry in some])
         writes: list[Put | Delete] = [put_head(journal.head)]
-        writes += [put_entry(head.id, entry) for entry in entries]
+        writes += [put_entry(head.id, entry) for entry in entries[last:]]
         writes += [put_store(head.id, agent, store) for agent, store in stores.items()]
         await self._saver.write(writes)
         self._saver.began(head.id)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from personae.bounded_json import MAX_STORE_DEPTH, load_json
 from personae.errors import UsageError
+from personae.package.archive.unzip import MAX_FILE_BYTES
+from personae.package.steps import Progress, run_async
 from personae.ui.conversations import markdown_export as exports
 from personae.ui.dom.files import read_file, save_file
 from personae.ui.dom.menu import Item
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class ConversationMenu:
     def __init__(self, app: App) -> None:
         self._app = app
+        self._progress: Any = None
         on = app.page.dispatcher.on
         on("action", "conversation-menu", self._open_for)
         on("action", "chat-menu", lambda element, _: self._open_chat_menu(element))
@@ -101,12 +103,30 @@ class ConversationMenu:
         """Opens an exported conversation as a new one of the character on stage."""
         if self._player is None:
             raise UsageError("no_character", "Open the character first, then its conversation.")
+        from personae.ui.settings.progress_dialog import ProgressDialog
+
+        self._progress = self._progress or ProgressDialog()
+        imported = await self._progress.run(
+            "Bringing in the conversation", lambda heard: self._import(file, heard)
+        )
+        if imported is None:
+            return
+        identity, character = imported
+        await self._app.chat.open_conversation(identity)
+        if character != self._app.chat.package.name:
+            self._app.page.toasts.show(f"This conversation was with {character}.")
+
+    async def _import(self, file: Any, progress: Progress) -> tuple[str, Any]:
+        """The id of the conversation, and who it was with."""
+        from personae.storage.transfer.json_in_steps import read_json
+
+        if file.size > MAX_FILE_BYTES:
+            most = MAX_FILE_BYTES >> 20
+            raise UsageError("bad_import", f"{file.name} is larger than {most} MiB.")
         try:
-            data = load_json(await read_file(file), most=MAX_STORE_DEPTH)
+            text = (await read_file(file)).decode()
+            data = await run_async(read_json(text), progress)
         except ValueError:
             raise UsageError("bad_import", f"{file.name} is not a JSON file.") from None
         identity = await self._player.import_conversation(data)
-        await self._app.chat.open_conversation(identity)
-        character = data.get("character")
-        if character != self._app.chat.package.name:
-            self._app.page.toasts.show(f"This conversation was with {character}.")
+        return identity, data.get("character")

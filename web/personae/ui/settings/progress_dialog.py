@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from personae.package.steps import Progress
-from personae.ui.dom.page_dom import Dispatcher, Listeners, clone, document, load_templates, part
+from personae.ui.dom.page_dom import Listeners, clone, document, load_templates, part
 
 T = TypeVar("T")
 
@@ -17,11 +17,10 @@ _PHASES = {"reading": "Reading", "hashing": "Checking", "saving": "Saving"}
 class ProgressDialog:
     """One work at a time; Cancel and Escape stop it."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self) -> None:
         self._dialog: Any = None
         self._task: asyncio.Future[Any] | None = None
         self._listeners = Listeners()
-        dispatcher.on("action", "cancel-progress", lambda *_: self._dialog.close())
 
     async def run(self, title: str, work: Callable[[Progress], Coroutine[Any, Any, T]]) -> T | None:
         """The outcome of ``work``, which is given where to tell its progress; None: stopped."""

@@ -26,7 +26,7 @@ class StoragePanel:
         self, dispatcher: Dispatcher, environment: Environment, asker: Asker, toasts: Toasts
     ) -> None:
         self._environment, self._asker, self._toasts = environment, asker, toasts
-        self._progress = ProgressDialog(dispatcher)
+        self._progress = ProgressDialog()
         self._box: Any = None
         dispatcher.on("action", "persist-storage", lambda *_: self._protect())
         dispatcher.on("action", "backup", lambda *_: self._backup())
