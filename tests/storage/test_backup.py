@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import StorageError, UsageError
-from personae.package.steps import run, run_async
+from personae.package.steps import Steps, run, run_async
 from personae.ports import Delete, Put, Record
 from personae.storage.library import Library
 from personae.storage.records import dumps, head_from_json, head_to_json
 from personae.storage.transfer import backup as backups
 from personae.storage.transfer.backup import BackupWriter
 from personae.storage.transfer.backup_file import Backup, read_backup
-from personae.storage.transfer.lines import BadLine, line_of, positions, read_line
+from personae.storage.transfer.lines import BadLine, line_of, read_line, read_lines
 from personae.storage.transfer.restore import Restored, Restoring
 
 from tests.fakes import FakeClock, FakeStorage, World
@@ -234,7 +234,13 @@ KEYS = st.lists(st.one_of(TEXTS, st.integers(-5, 10**15)), min_size=1, max_size=
 @given(st.lists(st.tuples(KEYS, TEXTS), max_size=8))
 def test_what_is_written_in_lines_comes_back_whatever_it_holds(records: list[Any]) -> None:
     data = b"".join(line_of(Record(key, value)) for key, value in records)
-    assert [run(read_line(data, at)) for at in positions(data)] == records
+    found: list[Any] = []
+
+    def take(key: Any, value: str) -> Steps[None]:
+        found.append((key, value))
+        yield "reading", 0, 0
+
+    assert (run(read_lines(data, take)), found) == (0, records)
 
 
 @settings(max_examples=20, deadline=None)

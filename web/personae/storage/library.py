@@ -22,7 +22,7 @@ from personae.package.model import Package
 from personae.package.report import Report
 from personae.package.steps import Install, Progress, Steps, run_async
 from personae.player.package_sources import Contents, character_id
-from personae.ports import Clock, Delete, Put, Record, Storage
+from personae.ports import Clock, Delete, Key, Put, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
 from personae.storage.records import dumps, loads
 
@@ -261,9 +261,16 @@ class Library:
 def parsed(record: Record) -> dict[str, Any] | None:
     """The record when it is whole, else None."""
     try:
-        value: dict[str, Any] = loads(record.value)
+        return whole(loads(record.value), record.key)
+    except StorageError:
+        return None
+
+
+def whole(value: Any, key: Key) -> dict[str, Any] | None:
+    """A record's value when nothing of it is missing, else None."""
+    try:
         is_whole = (
-            value["id"] == record.key[0]
+            (value["id"],) == key
             and isinstance(value["openedAt"], int)
             and {"name", "description", "source", "size"} <= value.keys()
             and all(
@@ -271,7 +278,7 @@ def parsed(record: Record) -> dict[str, Any] | None:
                 for item in value["files"]
             )
         )
-    except (StorageError, TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError, AttributeError):
         return None
     return value if is_whole else None
 

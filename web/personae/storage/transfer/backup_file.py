@@ -8,11 +8,11 @@ limits of a package's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.bounded_json import load_json
+from personae.bounded_json import MAX_STORE_DEPTH, load_json
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.paths import UnsafeName, clean_path
@@ -21,14 +21,18 @@ from personae.package.load import contents_digest
 from personae.package.report import Report
 from personae.package.steps import Steps
 from personae.player.package_sources import character_id
-from personae.ports import Put, Record, Table
-from personae.storage.library import content_hash, parsed
-from personae.storage.records import Head, head_from_json, loads, store_from_record
-from personae.storage.transfer.backup import FORMAT, VERSION
-from personae.storage.transfer.lines import BadLine, positions, read_line
+from personae.ports import Key, Put, Record, Table
+from personae.storage.library import content_hash, whole
+from personae.storage.records import Head, head_from_json, store_from_record
+from personae.storage.transfer.backup import FORMAT, OF_CONVERSATION, VERSION
+from personae.storage.transfer.json_in_steps import read_json
+from personae.storage.transfer.lines import BadLine, read_lines
 
-_CHECKED = 1 << 20
-"""Characters; what is longer is checked when it is shown, not here in one go."""
+_SHORT = 1 << 16
+"""Characters that are read in one go."""
+_FIRST_LINE = 200
+"""Characters that hold the first line of a store's record."""
+_TABLES: dict[str, Table] = {name: name for name in OF_CONVERSATION}
 
 
 @dataclass(slots=True)
@@ -115,39 +119,45 @@ def _read_table(name: str, data: bytes, backup: Backup, now: int) -> Steps[None]
     table = name.removesuffix(".jsonl").partition("/")[0]
     if not name.endswith(".jsonl"):
         return
-    bad = 0
-    for at in positions(data):
+
+    def take(key: Key, value: str) -> Steps[None]:
         try:
-            key, value = yield from read_line(data, at)
             yield from _take(table, Record(key, value), backup, now)
-        except (BadLine, StorageError, ArithmeticError):
-            bad += 1
-        yield "reading", at[1], len(data)
+        except (StorageError, ArithmeticError, ValueError) as error:
+            raise BadLine("a line holds another kind of record") from error
+
+    bad = yield from read_lines(data, take)
     if bad:
         backup.unreadable.append(f"{name}: {bad} of its records")
 
 
 def _take(table: str, record: Record, backup: Backup, now: int) -> Steps[None]:
-    """Adds a record to what is restored. Raises BadLine or StorageError."""
+    """Adds a record to what is restored. Raises ValueError or StorageError."""
     if table == "packages":
         backup.characters.append((yield from _character(record, backup.contents)))
     elif table == "settings":
         if record.key == ("app",):
-            backup.settings = _mapping(loads(record.value))
+            backup.settings = _mapping((yield from _json(record.value)))
     elif table == "conversations":
-        head = _head(record, now)
+        head = _head(record.key, (yield from _json(record.value)), now)
         backup.conversations[head.id] = Conversation(head)
-    elif table in _CHECKS:
+    elif table in OF_CONVERSATION:
         conversation = backup.conversations.get(str(record.key[0]))
         if conversation is None:
             raise BadLine("its conversation is not there")
-        name, check = _CHECKS[table]
-        check(record)
-        conversation.records.append(Put(name, record.key, record.value))
+        yield from (_check_entry(record) if table == "entries" else _check_store(record))
+        conversation.records.append(Put(_TABLES[table], record.key, record.value))
+
+
+def _json(text: str | bytes) -> Steps[Any]:
+    """The value of a text, in steps when it is long. Raises ValueError."""
+    if len(text) <= _SHORT:
+        return load_json(text, most=MAX_STORE_DEPTH)
+    return (yield from read_json(str(text)))
 
 
 def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character]:
-    found = parsed(record)
+    found = whole((yield from _json(record.value)), record.key)
     if found is None:
         raise BadLine("a character's record is damaged")
     files = {}
@@ -157,15 +167,15 @@ def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character
             raise BadLine("a file of the character is missing")
         files[path] = contents[item["hash"]]
     digest = yield from contents_digest(files)
-    source = found["source"]
-    if found["id"] != character_id(source if isinstance(source, str) else None, digest):
+    source = found["source"] if isinstance(found["source"], str) else None
+    if found["id"] != character_id(source, digest):
         raise BadLine("the character is not the one it says")
     hashes = {item["path"]: item["hash"] for item in found["files"]}
     made = {
         "id": found["id"],
         "name": str(found["name"]),
         "description": str(found["description"]),
-        "source": source if isinstance(source, str) else None,
+        "source": source,
         "size": sum(map(len, files.values())),
         "digest": digest,
         "openedAt": found["openedAt"],
@@ -184,33 +194,25 @@ def _clean(path: str) -> str:
     return path
 
 
-def _head(record: Record, now: int) -> Head:
+def _head(key: Key, value: Any, now: int) -> Head:
     """The head, with nothing that could move money: what was spent is never less than nothing."""
-    head = head_from_json(loads(record.value))
-    if record.key != (head.character_id, head.id):
+    head = head_from_json(value)
+    if key != (head.character_id, head.id):
         raise BadLine("a conversation is stored under another name")
     head.tokens_spent = max(0, head.tokens_spent)
     head.updated_at = min(head.updated_at, now)
     return head
 
 
-def _check_entry(record: Record) -> None:
-    if len(record.key) != 2:
-        raise BadLine("an entry's key has two parts")
-    if len(record.value) <= _CHECKED:
-        entry = entry_from_json(loads(record.value))
-        if entry.id != record.key[1]:
-            raise BadLine("an entry is stored under another name")
+def _check_entry(record: Record) -> Steps[None]:
+    entry = entry_from_json((yield from _json(record.value)))
+    if record.key[1:] != (entry.id,):
+        raise BadLine("an entry is stored under another name")
 
 
-def _check_store(record: Record) -> None:
+def _check_store(record: Record) -> Steps[None]:
+    """A store, or a line of an agent's log; what is in a store is its agent's business."""
     if len(record.key) == 2:
-        store_from_record(record)
-    elif len(record.key) != 4 or not isinstance(loads(record.value), dict):
+        store_from_record(Record(record.key, str(record.value)[:_FIRST_LINE]))
+    elif len(record.key) != 4 or not isinstance((yield from _json(record.value)), dict):
         raise BadLine("this is neither a store nor a line of a log")
-
-
-_CHECKS: dict[str, tuple[Table, Callable[[Record], None]]] = {
-    "entries": ("entries", _check_entry),
-    "stores": ("stores", _check_store),
-}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from personae.bounded_json import load_json
 from personae.package.steps import Steps
@@ -19,6 +19,8 @@ MAX_LINE = 32 << 20
 """Bytes; a store, the largest of all values, is a quarter of it at most."""
 _LONG = 1 << 18
 _PIECE = 1 << 18
+_WINDOW = 1 << 22
+_BLANK = 64
 _START = re.compile(rb'\{"key": (\[[^\[\]]{1,500}\]), "value": "')
 _END = b'"}'
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -36,15 +38,32 @@ def line_of(record: Record) -> bytes:
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
-def positions(data: bytes) -> Iterator[Position]:
-    """The lines of a file that are not empty."""
-    start = 0
+def read_lines(data: bytes, take: Callable[[Key, str], Steps[None]]) -> Steps[int]:
+    """Gives every record to ``take``; how many lines held none, or one that it refused.
+
+    ``take`` raises BadLine for what it refuses.
+    """
+    bad = start = 0
     while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if data[start:end].strip():
-            yield start, end
+        end = yield from _line_end(data, start)
+        if end - start > _BLANK or data[start:end].strip():
+            try:
+                key, value = yield from read_line(data, (start, end))
+                yield from take(key, value)
+            except BadLine:
+                bad += 1
         start = end + 1
+        yield "reading", start, len(data)
+    return bad
+
+
+def _line_end(data: bytes, start: int) -> Steps[int]:
+    for window in range(start, len(data), _WINDOW):
+        found = data.find(b"\n", window, window + _WINDOW)
+        if found >= 0:
+            return found
+        yield "reading", window, len(data)
+    return len(data)
 
 
 def read_line(data: bytes, at: Position) -> Steps[tuple[Key, str]]:
