@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 
 from bundle import compress, licences, offline, page, wheels
-from bundle.node import esbuild, install_modules, node
+from bundle.node import esbuild, install_modules, minify, node
 from bundle.paths import CACHE, MODULES, ROOT, STAGE, STATIC, WEB, WORKER
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
@@ -52,7 +52,7 @@ def stage_python(assets: Path) -> None:
     for name in PYODIDE_FILES:
         shutil.copy(MODULES / "pyodide" / name, pyodide / name)
     for name in ("interpreter.mjs", "snapshot.mjs", "started.mjs"):
-        shutil.copy(WEB / name, pyodide / name)
+        minify(WEB / name, pyodide / name)
     source = CACHE / "core.zip"
     wheels.write_core_wheel(source)
     core_wheel = core / f"personae-{wheels.version()}-py3-none-any.whl"

@@ -8,9 +8,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from bundle.node import node
-from bundle.paths import MODULES, ROOT, WORKER
+from bundle.paths import MODULES, ROOT, WEB, WORKER
+
+TSC = MODULES / "typescript" / "bin" / "tsc"
+PRETTIER = MODULES / "prettier" / "bin" / "prettier.cjs"
+# What prettier keeps in shape.
+FORMATTED = ("web/**/*.{js,mjs,ts}", "worker/*.mjs", "worker/src/**/*.ts", "bundle/*.mjs")
+# The page, its service worker, agents, the sandbox: what runs in each knows other globals.
+TYPED = (
+    WEB / "tsconfig.json",
+    WEB / "tsconfig.offline.json",
+    WEB / "tsconfig.agents.json",
+    WORKER / "tsconfig.json",
+)
 
 # Debian packages the browser tests need, each with the program that shows it is there.
 DEBIAN = {"chromium": "chromium", "firefox-esr": "firefox-esr", "nginx-light": "nginx"}
@@ -21,7 +34,10 @@ def main() -> None:
     python_step("ruff", "check", ".")
     python_step("ruff", "format", "--check", ".")
     python_step("mypy")
-    step("tsc", lambda: node(MODULES / "typescript" / "bin" / "tsc", "--noEmit", "-p", WORKER))
+    step("prettier", lambda: node(PRETTIER, "--check", "--log-level=warn", *FORMATTED))
+    for project in TYPED:
+        title = f"tsc -p {project.relative_to(ROOT)}"
+        step(title, partial(node, TSC, "--noEmit", "-p", project))
     python_step("pytest", "tests", "-n", "auto", "--dist", "loadfile")
     python_step("pytest", "playwright")
 

@@ -51,16 +51,30 @@ def esbuild(
     source: Path, target: Path, *, define: dict[str, str] | None = None, form: str = "esm"
 ) -> None:
     """Bundles one module or style sheet for browsers, minified, without a source map."""
+    _esbuild(
+        source,
+        target,
+        "--bundle",
+        f"--format={form}",
+        "--loader:.py=text",
+        *(f"--define:{name}={value}" for name, value in (define or {}).items()),
+    )
+
+
+def minify(source: Path, target: Path) -> None:
+    """One module without its comments; what it imports it still finds beside it."""
+    _esbuild(source, target, "--format=esm")
+
+
+def _esbuild(source: Path, target: Path, *options: str) -> None:
     node(
         MODULES / "esbuild" / "bin" / "esbuild",
         source,
         f"--outfile={target}",
-        "--bundle",
-        f"--format={form}",
         "--target=es2022",
         "--minify",
         "--legal-comments=none",
         "--log-level=warning",
-        "--loader:.py=text",
-        *(f"--define:{name}={value}" for name, value in (define or {}).items()),
+        "--tsconfig-raw={}",  # what is there says where types are, not modules
+        *options,
     )

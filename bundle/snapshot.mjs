@@ -9,7 +9,8 @@ import { BLOCK, EMPTIED, FRESH, MAGIC, STORED, UNUSED, WORDS, sum } from "../web
 const here = dirname(fileURLToPath(import.meta.url));
 const [folder, core, target] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(join(folder, "pyodide.mjs")));
-const { default: pyscript } = await import("../worker/node_modules/@pyscript/core/src/stdlib/pyscript.js");
+const { default: pyscript } =
+  await import("../worker/node_modules/@pyscript/core/src/stdlib/pyscript.js");
 const { default: createModule } = await import(pathToFileURL(join(folder, "pyodide.asm.mjs")));
 
 // What our modules hold when they are imported; the page has the real ones at the same paths.

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from types import CodeType
+from typing import Any
 
 # PyScript's own Python code imports these.
 PYSCRIPT = (
@@ -52,11 +53,18 @@ def modules(core: str) -> list[str]:
 
 def library_modules(ours: list[str]) -> set[str]:
     """What our modules import of Python's library, also what they import only when it is used."""
-    named = set()
+    named: set[str] = set()
     for name in ours:
-        code = importlib.util.find_spec(name).loader.get_code(name)
-        named |= {found for found in imported(code) if found.partition(".")[0] in LIBRARY}
+        found = imported(code_of(name))
+        named |= {each for each in found if each.partition(".")[0] in LIBRARY}
     return named
+
+
+def code_of(name: str) -> CodeType:
+    spec = importlib.util.find_spec(name)
+    loader: Any = spec and spec.loader
+    code: CodeType = loader.get_code(name)
+    return code
 
 
 def imported(code: CodeType) -> Iterator[str]:

@@ -50,6 +50,18 @@ def evaluate(page: Page, body: str, argument: Any = None) -> Any:
     )
 
 
+def test_python_starts_from_the_memory_that_the_build_kept(site: Page) -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    site.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    site.on("console", lambda message: complaints.append(message.text))
+    evaluate(site, "await make({ storage: 'memory' })")
+    assert "memory.bin" in asked
+    assert "python_stdlib.zip" not in asked
+    assert not any(name.endswith(".whl") for name in asked)
+    assert complaints == []
+
+
 def test_a_conversation_with_tools_from_another_origin(site: Page, provider: ModelProvider) -> None:
     evaluate(
         site,

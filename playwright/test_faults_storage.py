@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_page import READY, AppPage
+from earlier.saved import SCHEMA_1
 from faults.talk import said, say, start, texts
 from faults.world import NAME, exported, fault, inject, moody, no_banner, one_banner, stored
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
-
-TABLES = ["packages", "files", "conversations", "entries", "stores", "settings"]
-FIXTURES = Path(__file__).parent / "faults" / "databases"
 
 
 @pytest.fixture
@@ -139,15 +136,33 @@ def test_storage_that_is_refused_gives_a_session_in_memory(
     one_banner(app, "memory")
 
 
+def test_a_character_that_could_not_be_kept_is_updated_from_its_link(
+    context: BrowserContext, player_url: str, provider: ModelProvider, tmp_path: Path
+) -> None:
+    inject(context)
+    link = provider.serve("/moody.zip", moody(tmp_path).read_bytes())
+    app = AppPage(context.new_page(), player_url).open()
+    fault(app.page, abort="QuotaExceededError")
+    app.open_link(link).talks_to(NAME)
+    assert stored(app.page)["packages"] == {}
+    provider.serve("/moody.zip", moody(tmp_path, name="Moodier").read_bytes())
+    app.page.locator("nav [data-action=show-start]").last.click()
+    app.by("library-item").first.get_by_label(f"More for {NAME}").click()
+    app.page.get_by_role("menuitem", name="Update from the link").click()
+    expect(app.by("toast").filter(has_text="was updated.")).to_contain_text(
+        "Changed: config.json.", timeout=READY
+    )
+    assert stored(app.page)["packages"] == {}
+
+
 def test_an_old_tab_blocks_the_upgrade_until_it_closes(
     context: BrowserContext, player_url: str, path: Path, provider: ModelProvider
 ) -> None:
-    """A tab of an earlier version that does not let go; this code is one version ahead."""
+    """A tab of an earlier version that does not let go."""
     inject(context)
     old = context.new_page()
     old.goto(f"{player_url}/pyscript.json")
-    old.evaluate("tables => faults.hold(1, tables)", TABLES)
-    context.add_init_script("faults.ahead = 1")
+    old.evaluate("tables => faults.hold(1, tables)", SCHEMA_1)
     app = AppPage(context.new_page(), player_url).open()
     one_banner(app, "Another tab", "older version", "close it")
     app.open_file(path).talks_to(NAME)
@@ -166,7 +181,7 @@ def test_a_newer_tab_takes_over_and_this_one_goes_on_in_memory(
     say(app, provider, "One", "First.")
     newer = context.new_page()
     newer.goto(f"{player_url}/pyscript.json")
-    newer.evaluate("faults.hold(2, ['later'])")
+    newer.evaluate("faults.hold(3, ['later'])")
     one_banner(app, "newer version", "reload")
     before = stored(newer)
     say(app, provider, "Two", "Second.")
@@ -229,28 +244,3 @@ def test_a_clock_that_goes_back(
     app.reload().talks_to(NAME)
     expect(said(app)).to_have_text(["One", "Two"])
     no_banner(app)
-
-
-@pytest.mark.parametrize("database", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_a_database_of_each_earlier_version_opens(
-    context: BrowserContext,
-    player_url: str,
-    path: Path,
-    provider: ModelProvider,
-    database: Path,
-) -> None:
-    """The fixtures are what each schema's code has written; see their ``about``."""
-    saved = json.loads(database.read_text())
-    inject(context)
-    raw = context.new_page()
-    raw.goto(f"{player_url}/pyscript.json")
-    raw.evaluate("([version, tables]) => faults.hold(version, tables, true)",
-                 [saved["schema"], saved["tables"]])  # fmt: skip
-    raw.evaluate("triples => faults.write(triples)", saved["records"])
-    raw.close()
-    app = AppPage(context.new_page(), player_url).open(saved["open"]).talks_to(NAME)
-    expect(said(app)).to_have_text(saved["said"])
-    provider.script(calls(("act", {"how": ""})), says("Still here."))
-    app.use_provider(provider.base_url, key="")
-    app.say("And now?").answered("Still here.")
-    assert provider.last_messages()[-1]["content"] == f"did {saved['lastToolCallId'] + 1}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from personae.errors import BridgeError, StorageError
 from personae.player.environment import Environment
-from personae.ports import Delete, HttpRequest, Key, Put, Receive, Record, Table
+from personae.ports import Delete, HttpRequest, Key, Notice, Put, Query, Receive, Record, Table
 
 
 async def breathe(times: int = 50) -> None:
@@ -67,23 +67,11 @@ class FakeStorage:
         self.commits: list[list[Put | Delete]] = []
         self.on_commit: Callable[[Sequence[Put | Delete]], None] = lambda writes: None
 
-    async def read(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
+    async def read(self, query: Query) -> list[Record]:
         await asyncio.sleep(0)
         if self.read_fault is not None:
             raise self.read_fault
-        found = [
-            Record(key, value)
-            for key, value in sorted(self.tables.get(table, {}).items())
-            if key[: len(prefix)] == prefix and (before is None or key < before)
-        ]
-        return found if limit is None else found[-limit:]
+        return query.among(self.tables.get(query.table, {}))
 
     async def keys(self, table: Table) -> list[Key]:
         await asyncio.sleep(0)
@@ -102,8 +90,7 @@ class FakeStorage:
             if isinstance(write, Put):
                 table[write.key] = write.value
             elif write.prefix:
-                length = len(write.key)
-                for key in [key for key in table if key[:length] == write.key]:
+                for key in [key for key in table if write.covers(key)]:
                     del table[key]
             else:
                 table.pop(write.key, None)
@@ -115,13 +102,13 @@ class FakeStorage:
 
 class FakeNotifier:
     def __init__(self) -> None:
-        self.notices: list[tuple[str, str]] = []
+        self.notices: list[Notice] = []
 
-    def notify(self, kind: str, message: str) -> None:
-        self.notices.append((kind, message))
+    def notify(self, notice: Notice) -> None:
+        self.notices.append(notice)
 
-    def of(self, kind: str) -> list[str]:
-        return [message for noticed, message in self.notices if noticed == kind]
+    def of(self, kind: type[Notice]) -> list[Any]:
+        return [notice for notice in self.notices if isinstance(notice, kind)]
 
 
 class FakeResponse:

@@ -24,15 +24,19 @@ const COUNTED = /\/pyodide\.asm\.wasm$|\/pyodide-lock\.json$/;
 // Milliseconds between two moves of the progress bar.
 const BETWEEN_DRAWINGS = 100;
 
-const element = (id) => document.getElementById(id);
+const element = (/** @type {string} */ id) => document.getElementById(id);
 
-// What PyScript's progress events say -> what the user reads.
+/**
+ * What PyScript's progress events say -> what the user reads.
+ * @type {Record<string, string>}
+ */
 const PHASES = {
   "Loading Pyodide": "Loading the interpreter",
   "Loaded interpreter": "Loading the player",
   "Loaded Pyodide": "Starting the player",
 };
 
+/** @param {string} label */
 function show(label) {
   const target = element("boot-label");
   if (target) target.textContent = label;
@@ -40,17 +44,19 @@ function show(label) {
 
 /** Moves the bar with what arrives of the files that Python starts from; drawing takes time too. */
 function watchProgress() {
+  /** @type {Map<string, number>} */
   const arrived = new Map();
   let drawn = -Infinity;
-  const note = (url, bytes) => {
+  const note = (/** @type {string} */ url, /** @type {number} */ bytes) => {
     arrived.set(url, bytes);
-    const bar = element("boot-bar");
+    const bar = /** @type {HTMLProgressElement | null} */ (element("boot-bar"));
     if (!bar || performance.now() < drawn + BETWEEN_DRAWINGS) return;
     drawn = performance.now();
     bar.value = Math.min(1, [...arrived.values()].reduce((sum, each) => sum + each) / bootBytes);
   };
   const observer = new PerformanceObserver((list) => {
-    for (const { name, decodedBodySize } of list.getEntries())
+    const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries());
+    for (const { name, decodedBodySize } of entries)
       if (COUNTED.test(name)) note(name, decodedBodySize);
   });
   observer.observe({ type: "resource", buffered: true });
@@ -62,7 +68,10 @@ function watchProgress() {
 function watchFailures() {
   const plain = globalThis.fetch;
   globalThis.fetch = async (resource, options) => {
-    const { href } = new URL(resource.url ?? resource, document.baseURI);
+    const { href } = new URL(
+      resource instanceof Request ? resource.url : resource,
+      document.baseURI,
+    );
     if (!href.startsWith(root)) return plain(resource, options);
     const response = await plain(resource, options).catch((error) => {
       fail(`${href} could not be loaded: ${error.message}.`);
@@ -74,6 +83,7 @@ function watchFailures() {
   addEventListener("personae:started", () => (globalThis.fetch = plain), { once: true });
 }
 
+/** @param {string} reason */
 function fail(reason) {
   show("Personae could not start");
   const target = element("boot-error");
@@ -99,10 +109,12 @@ function fetchAhead() {
   const { pyodide } = assets;
   const names = ["interpreter", "pyodide", "snapshot", "pyodide.asm", "started"];
   const modules = names.map((name) => `${pyodide}${name}.mjs`);
-  const ahead = (attributes) => document.head.append(Object.assign(document.createElement("link"), attributes));
+  const ahead = (/** @type {Partial<HTMLLinkElement>} */ attributes) =>
+    document.head.append(Object.assign(document.createElement("link"), attributes));
   for (const href of [`${pyodide}pyodide.asm.wasm`, `${root}config.json`])
     ahead({ rel: "preload", as: "fetch", crossOrigin: "", href });
-  for (const href of [assets.pyscript, assets.render, ...modules]) ahead({ rel: "modulepreload", href });
+  for (const href of [assets.pyscript, assets.render, ...modules])
+    ahead({ rel: "modulepreload", href });
 }
 
 /** The interpreter, which need not wait for PyScript to ask for it. */
@@ -111,7 +123,10 @@ async function startPython() {
   return loadPyodide({ indexURL: assets.pyodide, stderr: console.error });
 }
 
-/** Does what the first paint shall not compete with. A page that nobody sees is not painted. */
+/**
+ * Does what the first paint shall not compete with. A page that nobody sees is not painted.
+ * @param {() => void} work
+ */
 function afterPaint(work) {
   if (document.hidden) work();
   else requestAnimationFrame(() => setTimeout(work));

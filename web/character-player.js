@@ -4,8 +4,13 @@
 import { assets } from "./host/assets.js";
 import "./host/index.js";
 
+/** @import { Answer, Call, CallNow, CodedError, Embed, EmbeddedPlayer } from "./types/python" */
+/** @import { Emissions, Failure, Heard, Options, PackageSource, Reply } from "./types/python" */
+
+/** @type {(keyof Emissions)[]} */
 const EVENTS = ["message", "token", "agentLog", "agentToast", "toolCall", "error"];
 
+/** @type {Promise<Embed> | null} */
 let runtime = null;
 
 /** The Python side, started once per page and shared by its players. */
@@ -17,44 +22,53 @@ function python() {
   return runtime;
 }
 
+/** @returns {Promise<Embed>} */
 async function startPython() {
   const { loadPyodide } = await import(assets.pyodide + "interpreter.mjs");
   const pyodide = await loadPyodide({ indexURL: assets.pyodide });
   return pyodide.pyimport("personae.browser.embed");
 }
 
+/**
+ * @param {Failure} facts
+ * @returns {CodedError}
+ */
 function failure({ code, message, detail }) {
   return Object.assign(new Error(message), { code, detail: detail ?? {} });
 }
 
-/** Answers of the Python side are JSON text: {value} or {error}. */
+/** @param {string} text an Answer of the Python side */
 function unwrap(text) {
-  const { value, error } = JSON.parse(text);
+  const { value, error } = /** @type {Answer} */ (JSON.parse(text));
   if (error) throw failure(error);
   return value;
 }
 
-/** Files and blobs become bytes; everything else is taken as it is. */
+/**
+ * Files and blobs become bytes; everything else is taken as it is.
+ * @param {PackageSource} source
+ */
 async function readable(source) {
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (typeof source === "string" && source) return new URL(source, document.baseURI).href;
-  if (ArrayBuffer.isView(source) || source?.files) return source;
+  if (ArrayBuffer.isView(source) || /** @type {any} */ (source)?.files) return source;
   throw failure({
     code: "package_source_invalid",
-    message: "package must be a URL, a File, Blob or ArrayBuffer, or {files: {path: text or bytes}}.",
+    message:
+      "package must be a URL, a File, Blob or ArrayBuffer, or {files: {path: text or bytes}}.",
   });
 }
 
 export class CharacterPlayer {
+  /** @type {EmbeddedPlayer | null} */
   #python = null;
+  /** @type {Map<keyof Emissions, Set<(value: any) => void>>} */
   #listeners = new Map(EVENTS.map((event) => [event, new Set()]));
   #disposed = false;
 
   /**
-   * @param {object} options package (required), apiKey, baseUrl, model, workerModel, storage
-   * ("indexeddb" or "memory"), limits, webAccess. Without a key and base URL the rehearsal model
-   * answers (no AI).
+   * @param {Options} options Without a key and base URL the rehearsal model answers (no AI).
    */
   constructor({ package: source, ...settings }) {
     /** Resolves when the character can be talked to; rejects with an Error that has a `code`. */
@@ -63,21 +77,35 @@ export class CharacterPlayer {
     this.ready.catch((error) => this.#emit("error", error));
   }
 
+  /**
+   * @param {PackageSource} source
+   * @param {Omit<Options, "package">} settings
+   */
   async #start(source, settings) {
     const [embed, readableSource] = await Promise.all([python(), readable(source)]);
     if (this.#disposed) throw disposed();
+    /** @type {import("./types/python").Hear} */
     const hear = (event, payload) => this.#hear(event, payload);
     this.#python = embed.EmbeddedPlayer(readableSource, JSON.stringify(settings), hear);
     unwrap(await this.#python.start());
   }
 
+  /**
+   * @param {keyof Emissions} event
+   * @param {string} payload
+   */
   #hear(event, payload) {
     const value = JSON.parse(payload);
     this.#emit(event, event === "error" ? failure(value) : value);
   }
 
+  /**
+   * @template {keyof Heard} Event
+   * @param {Event} event
+   * @param {Heard[Event]} value
+   */
   #emit(event, value) {
-    for (const listener of [...this.#listeners.get(event)]) {
+    for (const listener of [...(this.#listeners.get(event) ?? [])]) {
       try {
         listener(value);
       } catch (error) {
@@ -87,11 +115,19 @@ export class CharacterPlayer {
     }
   }
 
+  /**
+   * @param {Call} method
+   * @param {unknown[]} values
+   */
   async #call(method, ...values) {
     await this.ready;
     return unwrap(await this.#alive().call(method, JSON.stringify(values)));
   }
 
+  /**
+   * @param {CallNow} method
+   * @param {unknown[]} values
+   */
   #now(method, ...values) {
     return unwrap(this.#alive().call_now(method, JSON.stringify(values)));
   }
@@ -99,20 +135,36 @@ export class CharacterPlayer {
   #alive() {
     if (this.#disposed) throw disposed();
     if (!this.#python)
-      throw failure({ code: "not_ready", message: "The player is still loading: await player.ready." });
+      throw failure({
+        code: "not_ready",
+        message: "The player is still loading: await player.ready.",
+      });
     return this.#python;
   }
 
-  /** Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe. */
+  /**
+   * Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe.
+   * @template {keyof Heard} Event
+   * @param {Event} event
+   * @param {(value: Heard[Event]) => void} listener
+   */
   on(event, listener) {
     const listeners = this.#listeners.get(event);
     if (!listeners)
-      throw failure({ code: "unknown_event", message: `No event “${event}”: ${EVENTS.join(", ")}.` });
+      throw failure({
+        code: "unknown_event",
+        message: `No event “${event}”: ${EVENTS.join(", ")}.`,
+      });
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
-  /** Sends a message; resolves to {role, content, stopped?}. An aborted signal stops the answer. */
+  /**
+   * Sends a message. An aborted signal stops the answer.
+   * @param {string} text
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<Reply>}
+   */
   async send(text, { signal } = {}) {
     if (signal?.aborted) throw failure({ code: "aborted", message: "The message was not sent." });
     const stop = () => this.#python && !this.#disposed && this.stop();
@@ -145,6 +197,7 @@ export class CharacterPlayer {
     return this.#call("new_conversation");
   }
 
+  /** @param {string} id */
   loadConversation(id) {
     return this.#call("load_conversation", id);
   }
@@ -153,10 +206,12 @@ export class CharacterPlayer {
     return this.#call("list_conversations");
   }
 
+  /** @param {string} id */
   deleteConversation(id) {
     return this.#call("delete_conversation", id);
   }
 
+  /** @param {string} entryId */
   fork(entryId) {
     return this.#call("fork", entryId);
   }
@@ -165,18 +220,25 @@ export class CharacterPlayer {
     return this.#call("regenerate");
   }
 
+  /**
+   * @param {string} entryId
+   * @param {string} text
+   */
   edit(entryId, text) {
     return this.#call("edit", entryId, text);
   }
 
+  /** @param {string} entryId */
   delete(entryId) {
     return this.#call("delete", entryId);
   }
 
+  /** @param {string} entryId */
   truncate(entryId) {
     return this.#call("truncate", entryId);
   }
 
+  /** @param {string} entryId */
   reject(entryId) {
     return this.#call("reject", entryId);
   }
@@ -185,11 +247,16 @@ export class CharacterPlayer {
     return this.#call("clear");
   }
 
-  /** Runs a command (its `@` is optional); resolves to null or the validation error. */
+  /**
+   * Runs a command (its `@` is optional); resolves to null or the validation error.
+   * @param {string} name
+   * @returns {Promise<string | null>}
+   */
   runCommand(name, args = "") {
     return this.#call("run_command", name, args);
   }
 
+  /** @param {string} id */
   agentStore(id) {
     return this.#call("agent_store", id);
   }
@@ -198,10 +265,12 @@ export class CharacterPlayer {
     return this.#call("prompt_preview");
   }
 
+  /** @param {string} [id] */
   exportConversation(id) {
     return this.#call("export_conversation", id ?? null);
   }
 
+  /** @param {unknown} data what exportConversation gave */
   importConversation(data) {
     return this.#call("import_conversation", data);
   }

@@ -8,32 +8,49 @@ import createPyodideModule from "./pyodide.asm.mjs";
 import { loadPyodide as load, version } from "./pyodide.mjs";
 import { headerOf, keepFresh, putBack } from "./snapshot.mjs";
 
+/** @import { Settings } from "./pyodide.asm.mjs" */
+/** @import { PyodideAPI } from "./pyodide.mjs" */
+/** @typedef {{ indexURL: string, stderr?: (text: string) => void }} Options */
+
 export { version };
 
 const CORE = "/lib/personae.zip";
 const LIBRARY = "/lib/python314.zip";
-const host = globalThis["personae.host"];
+const host = window["personae.host"];
 
+/** @param {string} url */
 async function bytes(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/**
+ * @param {Options} options
+ * @returns {Promise<PyodideAPI>}
+ */
 export async function loadPyodide(options) {
   try {
     return await restore(options);
   } catch (error) {
-    console.info(`Starting Python without its snapshot: ${error.message}`);
+    console.info(`Starting Python without its snapshot: ${/** @type {Error} */ (error).message}`);
     return start(options);
   }
 }
 
-/** The interpreter as the build left it; its library's archive stays away until asked for. */
+/**
+ * The interpreter as the build left it; its library's archive stays away until asked for.
+ * @param {Options} options
+ */
 async function restore(options) {
-  let arriving = host.snapshot; // on its way since the page was painted
+  /** @type {Promise<Uint8Array>} */
+  // On its way since the page was painted; in an embedding page nobody has asked for it yet.
+  let arriving = host.snapshot ?? bytes(host.assets.snapshot);
+  arriving.catch(() => {}); // heard once the module is there
+  /** @type {any} */
   const pyodide = await new Promise((resolve, reject) => {
-    const createModule = async (settings) => {
+    const createModule = async (/** @type {Settings} */ settings) => {
+      /** @type {Uint8Array[]} */
       let fresh;
       settings.preRun.unshift((module) => {
         module.addRunDependency("snapshot");
@@ -51,16 +68,19 @@ async function restore(options) {
       };
       return module;
     };
+    /** @type {any} */
     const ours = {
       stdLibURL: "data:application/zip,",
       createPyodideModule: createModule,
       // Says how large the memory is to be, without taking any.
-      _loadSnapshot: Object.defineProperty(new Uint8Array(), "length", { value: host.snapshotLength }),
+      _loadSnapshot: Object.defineProperty(new Uint8Array(), "length", {
+        value: host.snapshotLength,
+      }),
     };
     load({ ...options, ...ours }).then(resolve, reject);
   });
   // Pyodide keeps its options and our functions in them: what they held is not needed any more.
-  arriving = host.snapshot = null;
+  arriving = /** @type {any} */ (host.snapshot = null);
   delete pyodide._api.config._loadSnapshot;
   delete pyodide._api.restoreSnapshot;
   offerLibrary(pyodide.FS, options.indexURL);
@@ -68,7 +88,10 @@ async function restore(options) {
   return awake(pyodide);
 }
 
-/** The plain start: Python imports its library, and the player from its own archive. */
+/**
+ * The plain start: Python imports its library, and the player from its own archive.
+ * @param {Options} options
+ */
 async function start(options) {
   const [pyodide, core] = await Promise.all([load(options), bytes(host.assets.core)]);
   host.library = async () => {};
@@ -78,16 +101,22 @@ async function start(options) {
   return awake(pyodide);
 }
 
+/** @param {PyodideAPI} pyodide */
 function awake(pyodide) {
   pyodide.pyimport("personae.browser.wake").wake();
   return pyodide;
 }
 
-/** Lets Python fetch its library's archive: nothing the boot path needs is missing in memory. */
+/**
+ * Lets Python fetch its library's archive: nothing the boot path needs is missing in memory.
+ * @param {PyodideAPI["FS"]} FS
+ * @param {string} folder
+ */
 function offerLibrary(FS, folder) {
   const url = `${folder.replace(/\/$/, "")}/python_stdlib.zip`;
+  /** @type {Promise<void> | null} */
   let arriving = null;
-  const put = (data) => FS.writeFile(LIBRARY, data, { canOwn: true });
+  const put = (/** @type {Uint8Array} */ data) => FS.writeFile(LIBRARY, data, { canOwn: true });
   host.library = () => {
     arriving ??= bytes(url).then(put);
     arriving.catch(() => (arriving = null));

@@ -1,20 +1,23 @@
 // Keeps the app and its runtimes, so that it starts without a network. A new version waits until
 // the page asks for it ("activate").
-import { forgetOthers, fromCache, keepAll, kept, networkFirst } from "./offline.js";
+import { forgetOthers, fromCache, keepAll, kept, networkFirst, worker } from "./offline.js";
 
 const HOST_PATHS = new Set(["config.json", "characters/"]);
-const { scope } = self.registration;
+const { scope } = worker.registration;
 
-self.addEventListener("install", (event) => {
+worker.addEventListener("install", (event) => {
   // Requests to models are none of its business; where the browser knows routes, it does not even
   // ask.
-  event.addRoutes?.({ condition: { requestMethod: "POST" }, source: "network" });
+  /** @type {any} */ (event).addRoutes?.({
+    condition: { requestMethod: "POST" },
+    source: "network",
+  });
   event.waitUntil(keepAll());
 });
-self.addEventListener("activate", (event) => event.waitUntil(forgetOthers()));
-self.addEventListener("message", ({ data }) => data === "activate" && self.skipWaiting());
+worker.addEventListener("activate", (event) => event.waitUntil(forgetOthers()));
+worker.addEventListener("message", ({ data }) => data === "activate" && worker.skipWaiting());
 
-self.addEventListener("fetch", (event) => {
+worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || !url.href.startsWith(scope)) return;
@@ -23,7 +26,10 @@ self.addEventListener("fetch", (event) => {
   else if (HOST_PATHS.has(path)) event.respondWith(networkFirst(path, request));
 });
 
-/** The path inside the app; the app's own address is its page, whatever the query says. */
+/**
+ * The path inside the app; the app's own address is its page, whatever the query says.
+ * @param {URL} url
+ */
 function pathOf({ pathname }) {
   const path = decodeURIComponent(pathname.slice(new URL(scope).pathname.length));
   return path === "" ? "index.html" : path;

@@ -16,16 +16,24 @@ export const FRESH = 1;
 export const STORED = 2;
 export const EMPTIED = 3;
 
+/** @param {Uint8Array} bytes */
 const words = (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
-/** Sum of 32-bit words, to tell whether a fresh module is the one the snapshot was made from. */
+/**
+ * Sum of 32-bit words, to tell whether a fresh module is the one the snapshot was made from.
+ * @param {Uint8Array} bytes
+ * @param {number} total
+ */
 export function sum(bytes, total) {
   const all = words(bytes);
   for (let at = 0; at < all.length; at++) total = (total + all[at]) >>> 0;
   return total;
 }
 
-/** The runs of a file, one after another: [kind, where in the interpreter's memory, bytes]. */
+/**
+ * The runs of a file, one after another: [kind, where in the interpreter's memory, bytes].
+ * @param {Uint8Array} file
+ */
 function* runs(file) {
   const [, , , count] = new Uint32Array(file.buffer, 0, WORDS);
   let to = 0;
@@ -36,16 +44,25 @@ function* runs(file) {
   }
 }
 
-/** A copy of what the instantiated module brings and the snapshot does not store; throws if wrong. */
+/**
+ * A copy of what the instantiated module brings and the snapshot does not store; throws if wrong.
+ * @param {Uint8Array} file
+ * @param {number} length
+ * @param {Uint8Array} heap
+ */
 export function keepFresh(file, length, heap) {
   const [magic, whole, head, , expected] = new Uint32Array(file.buffer, 0, WORDS);
   if (magic !== MAGIC || whole !== length) throw new Error("not a snapshot");
+  /** @type {Uint8Array[]} */
   const kept = [];
   let total = 0;
   let end = 0;
   for (const [kind, to, size] of runs(file)) {
-    if (kind === FRESH) kept.push(heap.slice(to, to + size));
-    if (kind === FRESH) total = sum(kept.at(-1), total);
+    if (kind === FRESH) {
+      const block = heap.slice(to, to + size);
+      kept.push(block);
+      total = sum(block, total);
+    }
     end = to + size;
   }
   if (total !== expected || head + end !== length)
@@ -53,14 +70,22 @@ export function keepFresh(file, length, heap) {
   return kept;
 }
 
-/** Pyodide's header: its own check and what it needs beside the memory. */
+/**
+ * Pyodide's header: its own check and what it needs beside the memory.
+ * @param {Uint8Array} file
+ */
 export function headerOf(file) {
   const [, , head, count] = new Uint32Array(file.buffer, 0, WORDS);
   const from = (WORDS + count) * 4;
   return file.slice(from, from + head);
 }
 
-/** Makes `heap` what it was when the snapshot was made; `fresh` is from keepFresh. */
+/**
+ * Makes `heap` what it was when the snapshot was made; `fresh` is from keepFresh.
+ * @param {Uint8Array} file
+ * @param {Uint8Array[]} fresh
+ * @param {Uint8Array} heap
+ */
 export function putBack(file, fresh, heap) {
   const [, , head, count] = new Uint32Array(file.buffer, 0, WORDS);
   let from = (WORDS + count) * 4 + head;
@@ -72,10 +97,15 @@ export function putBack(file, fresh, heap) {
   }
 }
 
+/**
+ * @param {Uint32Array} now
+ * @param {Uint32Array} right
+ */
 function correct(now, right) {
   for (let at = 0; at < now.length; at++) if (now[at] !== right[at]) now[at] = right[at];
 }
 
+/** @param {Uint32Array} now */
 function empty(now) {
   for (let at = 0; at < now.length; at++) if (now[at] !== 0) now[at] = 0;
 }

@@ -19,7 +19,12 @@ const modules = path.join(here, "node_modules");
 const SHARED = "pyodide";
 
 /** Language -> worker entry, and runtime files by the name the worker knows them under. */
-const quickjs = { "quickjs.wasm": path.join(modules, "@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm") };
+const quickjs = {
+  "quickjs.wasm": path.join(
+    modules,
+    "@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",
+  ),
+};
 const LANGUAGES = {
   javascript: { entry: "src/javascript/main.ts", files: quickjs },
   typescript: { entry: "src/typescript/main.ts", files: quickjs },
@@ -27,7 +32,10 @@ const LANGUAGES = {
     entry: "src/python/main.ts",
     files: { "pyodide.asm.wasm": SHARED, "python_stdlib.zip": SHARED },
   },
-  lua: { entry: "src/lua/main.ts", files: { "lua.wasm": path.join(modules, "wasmoon/dist/glue.wasm") } },
+  lua: {
+    entry: "src/lua/main.ts",
+    files: { "lua.wasm": path.join(modules, "wasmoon/dist/glue.wasm") },
+  },
 };
 
 const text = {
@@ -47,7 +55,9 @@ const text = {
       return { contents: JSON.stringify(files), loader: "json" };
     });
     current.onLoad({ filter: /.*/, namespace: "text" }, async ({ path: file }) => {
-      const contents = file.endsWith(".ts") ? await bundle(file, "es2023") : await readFile(file, "utf8");
+      const contents = file.endsWith(".ts")
+        ? await bundle(file, "es2023")
+        : await readFile(file, "utf8");
       return { contents, loader: "text", watchFiles: [file] };
     });
   },
@@ -95,7 +105,10 @@ async function main(out) {
       if (source !== SHARED) await copyFile(source, path.join(folder, name));
     }
   }
-  await writeFile(path.join(folder, "sandbox.json"), JSON.stringify({ frame: "frame.html", languages }, null, 2));
+  await writeFile(
+    path.join(folder, "sandbox.json"),
+    JSON.stringify({ frame: "frame.html", languages }, null, 2),
+  );
 }
 
 /** What `personae pack` runs under Node; no browser loads it. */

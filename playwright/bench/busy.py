@@ -38,7 +38,7 @@ class BusyTasks:
         self._client.detach()
         mark = [event for event in self._events if event["name"] == MARK][-1]
         return max(
-            event.get("tdur", 0) / 1000
+            float(event.get("tdur", 0)) / 1000
             for event in self._events
             if event.get("ph") == "X"
             and (event["pid"], event["tid"]) == (mark["pid"], mark["tid"])

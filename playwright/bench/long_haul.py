@@ -148,7 +148,7 @@ def grown(rows: list[dict[str, Any]]) -> list[str]:
     for name in ("heap", "interpreter"):
         if last[name] - first[name] > entries * BYTES_PER_ENTRY + 4 * 2**20:
             problems.append(f"{name}: {first[name]} became {last[name]}")
-    for table in ("stores", "conversations", "packages", "settings"):
+    for table in ("stores", "logs", "conversations", "packages", "settings"):
         if last["records"][table] != first["records"][table]:
             problems.append(f"records of {table} became more")
     return problems

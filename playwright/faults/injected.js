@@ -6,7 +6,8 @@
     open: "", // name of the error that opening a database throws
     read: "", // name of the error that reading throws
     abort: "", // name of the error with which transactions that write are aborted
-    ahead: 0, // how many schema versions this code is ahead of what it is
+    upgrade: "", // "abort": an upgrade is aborted in its middle, "hold": it does not come to its end
+    upgrading: 0, // how many records an upgrade has written
     shift: 0, // milliseconds that the wall clock is off
     connections: 0, // how often the database was opened
   };
@@ -19,7 +20,7 @@
 
   IDBFactory.prototype.open = function (name, version) {
     raise(faults.open);
-    const request = open.call(this, name, version && version + faults.ahead);
+    const request = open.call(this, name, version);
     request.addEventListener("success", () => {
       faults.connections += 1;
       connections.add(request.result);
@@ -34,6 +35,17 @@
     };
   }
   const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (...args) {
+    if (this.transaction.mode === "versionchange") {
+      faults.upgrading += 1;
+      if (faults.upgrading > 1 && faults.upgrade === "abort") this.transaction.abort();
+      if (faults.upgrading === 2 && faults.upgrade === "hold") keepAlive(this, () => true);
+    }
+    return put.apply(this, args);
+  };
+  const keepAlive = (store, held) => {
+    if (held()) store.get("nothing").onsuccess = () => keepAlive(store, held);
+  };
   const commit = IDBTransaction.prototype.commit;
   IDBTransaction.prototype.commit = function () {
     if (!faults.abort) return commit.call(this);
@@ -101,16 +113,15 @@
     const tables = some.length ? some : [...database.objectStoreNames];
     const store = database.transaction(tables, "readwrite").objectStore(tables[0]);
     let held = true;
-    const hold = () => {
-      if (held) store.get("nothing").onsuccess = hold;
-    };
     faults.release = () => {
       held = false;
       database.close();
     };
     await settled(store.get("nothing")); // it has begun
-    hold();
+    keepAlive(store, () => held);
   };
+  /** The version of the database. */
+  faults.version = async () => (await indexedDB.databases()).find(({ name }) => name === NAME).version;
   /** Holds the database open, as a tab of another version does; makes it if there is none. */
   faults.hold = async (version, tables = [], yields = false) => {
     const request = open.call(indexedDB, NAME, version);

@@ -14,7 +14,7 @@ import js
 from personae.browser.clock import BrowserClock
 from personae.browser.sandbox import FrameSandbox
 from personae.errors import AgentError, BridgeError
-from personae.package.model import AgentProgram, Command, Library, Manifest
+from personae.package.model import AgentLibrary, AgentProgram, Command, Manifest
 from personae.sandbox.process import AgentProcess, StoreText
 
 
@@ -24,9 +24,7 @@ class EchoBridge:
     def __init__(self) -> None:
         self.notices: list[list[str]] = []
 
-    async def request(
-        self, program: AgentProgram, method: str, arguments: Any, context: Any
-    ) -> Any:
+    async def request(self, method: str, arguments: Any) -> Any:
         if arguments.get("name") == "refuse":
             raise BridgeError("refused", "the test refuses this")
         if method == "context.readFile":
@@ -60,7 +58,7 @@ def _program(spec: dict[str, Any]) -> AgentProgram:
         source=spec["source"],
         manifest=manifest,
         libraries=tuple(
-            Library(name, f"agents/lib/{name}.js", source)
+            AgentLibrary(name, f"agents/lib/{name}.js", source)
             for name, source in spec.get("libraries", {}).items()
         ),
     )
@@ -70,7 +68,7 @@ async def load(text: str) -> str:
     """Starts an agent; answers its exports and what was noticed, or the error."""
     spec = json.loads(text)
     sandbox = sandboxes[spec.get("sandbox", "assets/sandbox/")]
-    process = AgentProcess(_program(spec), sandbox, BrowserClock(), bridge)
+    process = AgentProcess(_program(spec), sandbox, BrowserClock(), bridge.notice)
     processes[spec["id"]] = process
     stores[spec["id"]] = StoreText(0, json.dumps(spec.get("store", {})))
     try:
@@ -93,6 +91,7 @@ async def call(text: str) -> str:
             verbatim=spec.get("verbatim", False),
             context=spec.get("context", {}),
             store=stores[spec["id"]],
+            serve=bridge.request,
             deadline=spec.get("deadline"),
         )
     except AgentError as error:

@@ -11,7 +11,7 @@ from personae.conversation import edits
 from personae.conversation.call_numbers import highest, last_viable, numbers
 from personae.conversation.entries import Entry, ToolCall, entry_id
 from personae.conversation.forks import fork
-from personae.conversation.repair import unanswered
+from personae.conversation.repair import open_calls
 from personae.errors import UsageError
 
 # A response: how many calls each of its rounds makes, whether logs lie between, whether rejected.
@@ -75,7 +75,7 @@ def test_no_edit_leaves_a_result_without_its_call_or_a_call_without_its_result(s
         asked = {(c.id, e.rejected) for e in edit.entries for c in e.tool_calls}
         answered = {(e.tool_call_id, e.rejected) for e in edit.entries if e.role == "tool"}
         assert asked == answered
-        assert unanswered(edit.entries) == []
+        assert open_calls(edit.entries) == []
 
 
 @given(turns)

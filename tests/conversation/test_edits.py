@@ -121,6 +121,32 @@ def test_granted_calls_of_a_sub_agent_leave_with_the_call_they_belong_to():
     assert edits.change_text(entries, entry_id(1), "x").last_viable == 2
 
 
+def test_the_numbers_that_left_are_told_by_member():
+    entries = [
+        entry.with_(member=member)
+        for entry, member in zip(TWO, [None, *["m1"] * 4, None, *["m2"] * 4], strict=True)
+    ]
+    assert edits.truncate(entries, entry_id(1)).lost == {"m1": (1,), "m2": (2, 3)}
+    assert edits.delete(entries, entry_id(10)).lost == {"m2": (2, 3)}
+    assert edits.reject(entries, entry_id(5)).lost == {"m1": (1,)}
+    assert edits.truncate(entries, entry_id(10)).lost == {}
+
+
+def test_a_summary_is_no_part_of_the_responses_beside_it():
+    entries = talk(
+        ("user", "u"),
+        ("assistant", "", [1]),
+        ("tool", "r", 1),
+        ("summary", "s"),
+        ("assistant", "a"),
+    )
+    assert texts(edits.delete(entries, entry_id(5)).removed) == ["", "r", "a"]
+    assert texts(edits.delete(entries, entry_id(4)).removed) == ["s"]
+    assert texts(edits.regenerate(entries).entries) == ["u", "s"]
+    with pytest.raises(UsageError, match="Only a response"):
+        edits.reject(entries, entry_id(4))
+
+
 def test_an_unknown_entry_is_named():
     with pytest.raises(UsageError, match="e77") as caught:
         edits.truncate(TWO, "e77")

@@ -9,6 +9,7 @@ from personae.conversation.entries import Entry, ToolCall
 from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import StorageError
 
+unknown = st.none() | st.just({"mood": "blue", "to": None, "effects": [{"type": "x"}]})
 calls = st.builds(
     ToolCall,
     id=st.text(),
@@ -21,15 +22,23 @@ calls = st.builds(
         ),
         max_size=2,
     ).map(tuple),
+    extra=unknown,
 )
 entries = st.builds(
     Entry,
     id=st.text(min_size=1),
-    role=st.sampled_from(["user", "assistant", "log"]),
+    role=st.sampled_from(["user", "assistant", "log", "summary"]),
     content=st.text(),
     at=st.integers(0, 2**53),
     tool_calls=st.lists(calls, max_size=3).map(tuple),
     reasoning=st.none() | st.text(min_size=1),
+    reasoning_fields=st.none() | st.just({"thinking": "x"}),
+    tool_call_id=st.none() | st.text(),
+    number=st.none() | st.integers(1, 99),
+    agent_id=st.none() | st.text(),
+    member=st.sampled_from(["m1", "m2"]),
+    reply_to=st.none() | st.text(),
+    extra=unknown,
     model=st.none() | st.text(min_size=1),
     usage=st.none() | st.just({"total_tokens": 3}),
     stopped=st.booleans(),
@@ -93,6 +102,11 @@ def test_damage_is_refused_with_the_field(data, reason):
     assert caught.value.code == "entry_unreadable"
 
 
-def test_fields_of_a_newer_version_are_ignored():
-    data = {"id": "e", "role": "user", "content": "x", "at": 1, "mood": "blue"}
-    assert entry_from_json(data).content == "x"
+def test_fields_of_a_newer_version_are_kept():
+    call = {"id": "c", "name": "roll", "arguments": "{}", "state": "suspended"}
+    data = {"id": "e", "role": "assistant", "content": "x", "at": 1, "tool_calls": [call]}
+    data |= {"member": "m2", "replyTo": "d", "audience": ["m1"], "to": None}
+    entry = entry_from_json(data)
+    assert (entry.member, entry.reply_to) == ("m2", "d")
+    assert entry_to_json(entry) == data
+    assert entry_to_json(entry.with_(content="y")) == data | {"content": "y"}

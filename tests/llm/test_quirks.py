@@ -17,7 +17,7 @@ from personae.llm.request.body import (
     user_message,
 )
 from personae.llm.stream.reply import Reply
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 
 from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, endpoint_of, refused, said
 
@@ -35,7 +35,7 @@ BODY = build_body(
         ASKING,
         tool_message("a", "6"),
     ],
-    tools=[Tool("roll", "", {"type": "object"})],
+    tools=[ToolDefinition("roll", "", {"type": "object"})],
     sampling=Sampling(0.7, 0.9, 100),
     tool_choice="auto",
 )

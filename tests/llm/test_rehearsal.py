@@ -17,13 +17,13 @@ from personae.llm.request.body import (
     user_message,
 )
 from personae.llm.stream.reply import Reply, TextDelta, ToolCallDelta
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 from personae.ports import HttpRequest
 
 from tests.llm.fakes import FakeTransport, InstantClock, endpoint_of, said
 
 HERE = endpoint_of(BASE_URL, "", MODEL)
-TOOLS = [Tool(name, "", {"type": "object"}) for name in ("roll_dice", "look")]
+TOOLS = [ToolDefinition(name, "", {"type": "object"}) for name in ("roll_dice", "look")]
 CONTEXT = [system_message("Be kind."), file_message("The tavern is old.")]
 
 

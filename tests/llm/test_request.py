@@ -20,9 +20,9 @@ from personae.llm.request.body import (
     user_message,
 )
 from personae.llm.stream.reply import Reply
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 
-ROLL = Tool("roll", "Rolls a die", {"type": "object", "properties": {}})
+ROLL = ToolDefinition("roll", "Rolls a die", {"type": "object", "properties": {}})
 
 
 def asks(*ids: str, arguments: str = "{}", text: str = "", name: str = "roll") -> dict[str, Any]:
@@ -159,7 +159,7 @@ def test_strings_are_well_formed() -> None:
         asks("a\ud83c", arguments='{"x":"\ud83c"}'),
         tool_message("a\ud83c", "\ud83c"),
     ]
-    body = build_body(messages, tools=[Tool("t", "\ud83c", {"description": "\udf19"})])
+    body = build_body(messages, tools=[ToolDefinition("t", "\ud83c", {"description": "\udf19"})])
     json.dumps(body, ensure_ascii=False).encode()
 
 

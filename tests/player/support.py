@@ -12,7 +12,7 @@ from personae.package.model import (
     Manifest,
     Package,
     SubAgent,
-    Tool,
+    ToolDefinition,
 )
 from personae.player.character_player import CharacterPlayer
 
@@ -23,13 +23,13 @@ Functions = Mapping[str, Callable[..., Any]]
 ANYTHING = {"type": "object", "properties": {}}
 
 
-def tool(name: str, parameters: Mapping[str, Any] | None = None) -> Tool:
-    return Tool(name, f"Does {name}.", parameters or ANYTHING)
+def tool(name: str, parameters: Mapping[str, Any] | None = None) -> ToolDefinition:
+    return ToolDefinition(name, f"Does {name}.", parameters or ANYTHING)
 
 
 def agent(
     agent_id: str,
-    *tools: Tool | str,
+    *tools: ToolDefinition | str,
     commands: Mapping[str, str] | None = None,
     config: Mapping[str, Any] | None = None,
     sub_agent: SubAgent | None = None,

@@ -66,13 +66,7 @@ class FakeBridge:
         self.notices: list[tuple[str, str, str]] = []
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
 
-    async def request(
-        self,
-        program: AgentProgram,
-        method: str,
-        arguments: Mapping[str, Any],
-        context: Mapping[str, Any],
-    ) -> Any:
+    async def request(self, method: str, arguments: Mapping[str, Any]) -> Any:
         self.requests.append((method, arguments))
         if arguments.get("name") == "secret":
             raise BridgeError("refused", "not for you")

@@ -23,7 +23,7 @@ class Rig:
                 replace(program(f"t.{number}"), language=language),
                 self.sandbox,
                 FakeClock(),
-                FakeBridge(),
+                FakeBridge().notice,
             )
             for number in range(MOST + 1)
         ]
@@ -33,7 +33,9 @@ class Rig:
             worker.say("result", call=message["call"], value="x")
 
     def call(self, number: int) -> Any:
-        call = self.processes[number].call("onLoad", [], context={}, store=StoreText(0, "{}"))
+        call = self.processes[number].call(
+            "onLoad", [], context={}, store=StoreText(0, "{}"), serve=FakeBridge().request
+        )
         return asyncio.ensure_future(call)
 
     def states(self) -> list[str]:

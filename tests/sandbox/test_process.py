@@ -27,11 +27,13 @@ class Rig:
         self.sandbox = FakeSandbox(behave)
         self.clock = FakeClock()
         self.bridge = FakeBridge()
-        self.process = AgentProcess(program(**fields), self.sandbox, self.clock, self.bridge)
+        self.process = AgentProcess(program(**fields), self.sandbox, self.clock, self.bridge.notice)
 
     def call(self, function: str = "onLoad", store: StoreText = EMPTY, **extra: Any) -> Any:
         return asyncio.ensure_future(
-            self.process.call(function, [], context={}, store=store, **extra)
+            self.process.call(
+                function, [], context={}, store=store, serve=self.bridge.request, **extra
+            )
         )
 
     async def failure(self, **extra: Any) -> AgentError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from tests.server.load import MIB, Bed, bed
@@ -45,7 +46,7 @@ async def main() -> None:
         static = bundle_in(Path(folder))
         for title, clients, one in SCENARIOS:
             async with bed(static) as server:
-                found = await server.measured(clients, lambda n, one=one: one(server, n))
+                found = await server.measured(clients, partial(one, server))
             print(
                 f"{title:24}{found.seconds:9.1f}{found.memory:10.1f}"
                 f"{found.kept:10.1f}{found.open_files:7}"

@@ -82,7 +82,10 @@ class ModelService:
         model = body["model"]
         try:
             yield b": keep-alive\n\n"
-            deltas = [{"role": "assistant", "content": "Hel"}, {"content": "lo there"}]
+            deltas: list[dict[str, Any]] = [
+                {"role": "assistant", "content": "Hel"},
+                {"content": "lo there"},
+            ]
             if model == "tools":
                 deltas = [{"tool_calls": [TOOL_CALL]}]
             for number, delta in enumerate(deltas):

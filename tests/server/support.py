@@ -83,9 +83,8 @@ async def serving(app: ASGIApp) -> AsyncIterator[str]:
     config.load()
     lifespan, state = config.lifespan_class(config), ServerState()
     await lifespan.startup()
-    protocol = partial(
-        config.http_protocol_class, config=config, server_state=state, app_state=lifespan.state
-    )
+    made: Callable[..., asyncio.Protocol] = config.http_protocol_class
+    protocol = partial(made, config=config, server_state=state, app_state=lifespan.state)
     listener = listen("127.0.0.1", 0)
     server = await asyncio.get_running_loop().create_server(protocol, sock=listener)
     try:
@@ -139,8 +138,8 @@ def personae(
         process = subprocess.Popen(
             program, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log, text=True
         )
+    assert process.stdout
     try:
-        assert process.stdout
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found, (static.parent / "log").read_text()
         yield found[0], process

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from personae.errors import StorageError, UsageError
 from personae.package.steps import Steps, run, run_async
 from personae.ports import Delete, Put, Record
+from personae.storage.head import head_from_json, head_to_json
 from personae.storage.library import Library
-from personae.storage.records import dumps, head_from_json, head_to_json
+from personae.storage.records import CONVERSATION_TABLES, dumps
 from personae.storage.transfer import backup as backups
 from personae.storage.transfer.backup import BackupWriter
 from personae.storage.transfer.backup_file import Backup, read_backup
@@ -28,7 +29,7 @@ from tests.fakes import FakeClock, FakeStorage, World
 
 NOW = 2_000_000
 FILES = {"config.json": b'{"name": "Mara"}', "instructions.txt": b"Speak softly."}
-TABLES = ("packages", "files", "conversations", "entries", "stores")
+TABLES = ("packages", "files", "conversations", *CONVERSATION_TABLES)
 
 
 def head(identity: str = "c", **fields: Any) -> str:
@@ -52,7 +53,10 @@ async def filled(*texts: str, updated: int = 100) -> FakeStorage:
             Put("conversations", ("p", "c"), head(updatedAt=updated)),
             *(entry(number, text) for number, text in enumerate(texts or ("hi",))),
             Put("stores", ("c", "agent"), '{"version":1}\n{"n":"é"}'),
-            Put("stores", ("c", "agent", "log", 3), "{}"),
+            Put("logs", ("c", "agent", 3), "{}"),
+            Put("world", ("c", "m1", "data", "plugin", "name", "key"), "{}"),
+            Put("commits", ("c", 1), "{}"),
+            Put("artifacts", ("c", "a"), "{}"),
             Put("settings", ("app",), '{"base_url": "https://m.example/v1", "temperature": 1}'),
             Put("settings", ("origin_key", "https://m.example"), '"sk-very-secret"'),
         ]
@@ -202,12 +206,16 @@ async def test_an_old_backup_is_readable_and_its_settings_stay_outside() -> None
     """Version 1: a file per table, settings among them."""
     settings = {"base_url": "https://evil.example/v1", "cap_response": 9, "temperature": 0.2}
     storage = await filled("said")
+    for table in ("world", "commits", "artifacts"):
+        del storage.tables[table]
     by_name: dict[str, bytes] = {
         f"{table}.jsonl": b"".join(
             line_of(Record(key, value)) for key, value in storage.tables[table].items()
         )
         for table in ("packages", "conversations", "entries", "stores")
     }
+    # The agents' logs were among the stores.
+    by_name["stores.jsonl"] += line_of(Record(("c", "agent", "log", 3), "{}"))
     by_name["settings.jsonl"] = line_of(Record(("app",), json.dumps(settings)))
     by_name["settings.jsonl"] += line_of(Record(("api_key",), '"sk-evil"'))
     for key, value in storage.tables["files"].items():
@@ -324,7 +332,7 @@ FIELDS = ("id", "characterId", "updatedAt", "createdAt", "files", "path", "hash"
 @given(
     st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=10),
     KEYS,
-    st.sampled_from(["packages", "conversations", "entries", "stores", "settings"]),
+    st.sampled_from(["packages", "conversations", *CONVERSATION_TABLES, "settings"]),
 )
 def test_no_record_brings_reading_down(value: Any, key: Any, table: str) -> None:
     shaped = {"id": key[0], "files": [], "openedAt": 1, **value}
@@ -340,7 +348,8 @@ async def test_a_damaged_entry_of_the_archive_does_not_take_the_rest_along() -> 
     start = info.header_offset + 30 + len(info.filename)
     spoiled[start + 4] ^= 0xFF
     found = read(bytes(spoiled))
-    assert [put.table for put in found.conversations["c"].records] == ["entries"]
+    tables = {put.table for put in found.conversations["c"].records}
+    assert tables == set(CONVERSATION_TABLES) - {"stores"}
     assert any("stores/1.jsonl" in words for words in found.unreadable)
 
 
@@ -386,7 +395,7 @@ async def test_what_was_stopped_leaves_nothing_of_a_new_conversation_behind() ->
     after.on_commit = refuse
     with pytest.raises(StorageError):
         await restored(after, data)
-    assert (content(after)["entries"], content(after)["stores"]) == ({}, {})
+    assert not any(content(after)[table] for table in CONVERSATION_TABLES)
     assert max(len(writes) for writes in after.commits) <= 200
 
 

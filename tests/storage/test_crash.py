@@ -10,7 +10,7 @@ import asyncio
 import json
 
 import pytest
-from personae.conversation.repair import unanswered
+from personae.conversation.repair import open_calls
 
 from tests.fakes import FakeSandbox, World, breathe
 from tests.player.support import agent, make_player, package, playing, roles
@@ -103,7 +103,7 @@ async def check_consistent(world: World, ran: list) -> None:
     known = numbers_in(world)
     async with playing(world, character()) as player:
         await breathe()
-        assert unanswered(player.entries) == []
+        assert open_calls(player.entries) == []
         assert set(ran) <= set(known), "a tool ran without a trace"
         assert len(set(ran)) == len(ran), "a tool ran twice"
         answered = [e.number for e in player.entries if e.role == "tool"]

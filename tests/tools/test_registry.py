@@ -33,7 +33,11 @@ def test_a_repeated_id_is_left_out_whole():
 
 def test_tools_are_offered_in_load_order_once():
     registry = build_registry(package(agent("a", "t2", "t1"), agent("b", "t1", "t3")))
-    assert [tool.name for tool in registry.offered()] == ["t2", "t1", "t3"]
+    assert [*registry.tools] == [
+        "t2",
+        "t1",
+        "t3",
+    ]
 
 
 def test_private_agents_register_nothing_but_can_be_found():

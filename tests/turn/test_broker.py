@@ -180,7 +180,7 @@ async def test_a_provider_error_reaches_the_caller_and_the_next_message_works():
             await player.send("Hello")
         assert [type(error) for error in errors] == [ModelError]
         assert roles(player) == [("user", "Hello")]
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"
         await player.send("Again")
     assert [m["content"] for m in world.transport.bodies[-1]["messages"]][1:] == ["Hello", "Again"]
 
@@ -224,7 +224,7 @@ async def test_the_same_provider_ids_in_every_round_are_told_apart():
 async def test_the_schema_library_is_fetched_when_it_is_needed_and_not_there(
     monkeypatch, sides, installed
 ):
-    monkeypatch.setattr("personae.tools.dispatch.find_spec", lambda name: None)
+    monkeypatch.setattr("personae.tools.validation.find_spec", lambda name: None)
     world = dice()
     world.transport.calls(("roll", {"sides": sides}))
     world.transport.says("Done.")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from personae.conversation.entries import Entry, ToolCall
-from personae.conversation.studio_history import is_turn
+from personae.conversation.turns import is_said
 from personae.llm.request.body import build_body, user_message
 from personae.llm.request.encoded import encoded_body, spread
 from personae.llm.request.token_estimate import estimate_prompt
-from personae.turn.earlier_turns import STEP, EarlierTurns
+from personae.turn.request.earlier_turns import STEP, EarlierTurns
 
 from tests.player.support import World, agent, package, playing
 
@@ -26,7 +26,7 @@ def plain(entries):
     return [
         {"role": e.role, "content": e.content}
         for e in entries
-        if is_turn(e) and (e.role == "user" or e.content.strip())
+        if is_said(e) and (e.role == "user" or e.content.strip())
     ]
 
 

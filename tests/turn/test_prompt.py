@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from personae.conversation.entries import Entry, ToolCall
 from personae.llm.request.encoded import spread
-from personae.turn import prompt
-from personae.turn.earlier_turns import EarlierTurns
-from personae.turn.prompt import CONTEXT_PREFIX, context_block, system_prompt
+from personae.turn.request import prompt
+from personae.turn.request.perspective import Perspective
+from personae.turn.request.prompt import CONTEXT_PREFIX, context_block, system_prompt
 
 from tests.player.support import package
 
@@ -16,8 +16,12 @@ def entry(role, content="", **fields):
     return Entry(id="e", role=role, content=content, at=0, **fields)
 
 
+def heard(entries):
+    return Perspective(lambda: entries).history()
+
+
 def assemble(character, preload, entries):
-    return list(spread(prompt.assemble(character, preload, entries, EarlierTurns())))
+    return list(spread(prompt.assemble(character, preload, heard(entries))))
 
 
 CALL = ToolCall("c1", "roll", '{"sides":6}', 1)
@@ -141,4 +145,4 @@ SENT_RESULT = {"role": "tool", "tool_call_id": "c1", "content": "four"}
     ],
 )
 def test_history(entries, messages):
-    assert list(spread(prompt.history(entries, EarlierTurns()))) == messages
+    assert list(spread(heard(entries))) == messages

@@ -1,10 +1,14 @@
-// Where the built pieces are. The build replaces PERSONAE_ASSETS with {piece: relative URL}.
-/* global PERSONAE_ASSETS */
+// Where the built pieces are. The build puts its facts in the place of PERSONAE_ASSETS.
 const base = new URL(".", import.meta.url);
 
-/** Absolute URL of each piece: pyodide, pyscript, sandbox, core (a wheel), render. */
-export const assets = Object.fromEntries(
-  Object.entries(PERSONAE_ASSETS.urls).map(([name, path]) => [name, new URL(path, base).href]),
+/**
+ * Absolute URL of each piece.
+ * @type {import("../types/python").Host["assets"]}
+ */
+export const assets = /** @type {any} */ (
+  Object.fromEntries(
+    Object.entries(PERSONAE_ASSETS.urls).map(([name, path]) => [name, new URL(path, base).href]),
+  )
 );
 
 /** The player's own folder, e.g. for config.json. Ends with a slash. */

@@ -7,11 +7,15 @@
 const ANSWER = 3_000;
 const PREFIX = "personae-lock/";
 
-/** What this tab has asked for in vain: a request cannot be taken back, it is granted some day. */
+/**
+ * What this tab has asked for in vain: a request cannot be taken back, it is granted some day.
+ * @type {Set<string>}
+ */
 const waiting = new Set();
 
 /**
  * Takes the lock if it is free.
+ * @param {string} name
  * @returns {Promise<null | (() => void)>} a function that gives it back, or null. Where the browser
  * refuses databases there is nothing that two tabs could both write: always granted.
  */
@@ -36,16 +40,25 @@ export async function tryConnection(name) {
   });
 }
 
+/**
+ * @param {string} database
+ * @param {() => void} blocked
+ */
 async function raise(database, blocked) {
   try {
     return await connect(database, Date.now(), blocked);
   } catch (error) {
-    if (error.name !== "VersionError") throw error; // the clock has gone back
+    if (/** @type {Error} */ (error).name !== "VersionError") throw error; // the clock has gone back
     return connect(database, (await versionOf(database)) + 1, blocked);
   }
 }
 
-/** -> a function that closes the only connection, or null when someone else was as quick. */
+/**
+ * -> a function that closes the only connection, or null when someone else was as quick.
+ * @param {string} database
+ * @param {number} version
+ * @param {() => void} blocked
+ */
 async function connect(database, version, blocked) {
   let isRaised = false;
   const connection = await opened(indexedDB.open(database, version), (request) => {
@@ -57,12 +70,18 @@ async function connect(database, version, blocked) {
   return null;
 }
 
+/** @param {string} database */
 async function versionOf(database) {
   const connection = await opened(indexedDB.open(database));
   connection.close();
   return connection.version;
 }
 
+/**
+ * @param {IDBOpenDBRequest} request
+ * @param {(request: IDBOpenDBRequest) => void} [prepare]
+ * @returns {Promise<IDBDatabase>}
+ */
 function opened(request, prepare = () => {}) {
   return new Promise((resolve, reject) => {
     prepare(request);
@@ -71,6 +90,7 @@ function opened(request, prepare = () => {}) {
   });
 }
 
+/** @param {IDBDatabase} connection */
 function held(connection) {
   let isWanted = false;
   connection.onversionchange = () => (isWanted = true); // it stays open: that is the lock
@@ -79,7 +99,7 @@ function held(connection) {
     connection.close();
     if (!isWanted) indexedDB.deleteDatabase(connection.name);
   };
-  const leave = ({ persisted }) => {
+  const leave = (/** @type {PageTransitionEvent} */ { persisted }) => {
     if (!persisted) release();
   };
   addEventListener("pagehide", leave);

@@ -5,11 +5,13 @@ const MOMENT = 20;
 /**
  * -> next(): a promise of the next Uint8Array, undefined at the end; it rejects as the body's reader
  * does, after everything that came before. The first piece is never held back.
+ * @param {ReadableStream<Uint8Array>} body
  */
 export function pieces(body) {
   const reader = body.getReader();
   let handedOver = -Infinity;
-  let reading = null; // a read that was begun and not yet handed over
+  /** @type {Promise<ReadableStreamReadResult<Uint8Array>> | null} */
+  let reading = null; // begun and not yet handed over
   return async () => {
     const step = await (reading ?? reader.read());
     reading = null;
@@ -28,6 +30,7 @@ export function pieces(body) {
   };
 }
 
+/** @param {Uint8Array[]} parts */
 function joined(parts) {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
@@ -38,4 +41,8 @@ function joined(parts) {
   return whole;
 }
 
+/**
+ * @param {number} milliseconds
+ * @returns {Promise<void>}
+ */
 const after = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -4,10 +4,14 @@
  * Hears a worker's messages. An honest one is `[text, store]`: two ArrayBuffers, the second may be
  * null. Whatever else arrives, or is larger than `most` bytes, becomes an empty text: reading a
  * stranger's string in Python would copy it whole before a line of ours could look at its length.
- * @param {(text: Uint8Array, store: Uint8Array | undefined) => void} receive
+ * @param {MessagePort} port
+ * @param {number} most
+ * @param {import("../types/python").ReceiveBytes} receive
  */
 export function hear(port, most, receive) {
-  const isFit = (value) => value instanceof ArrayBuffer && value.byteLength <= most;
+  /** @returns {value is ArrayBuffer} */
+  const isFit = (/** @type {unknown} */ value) =>
+    value instanceof ArrayBuffer && value.byteLength <= most;
   port.onmessage = ({ data }) => {
     const [text, store] = Array.isArray(data) && data.length === 2 ? data : [];
     if (!isFit(text) || !(store === null || isFit(store))) receive(new Uint8Array());

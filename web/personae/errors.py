@@ -43,6 +43,10 @@ class BudgetError(BridgeError):
     """A token cap is spent."""
 
 
+class ToolError(PersonaeError):
+    """A tool call that cannot be run or failed; the message reaches the model."""
+
+
 class StorageError(PersonaeError):
     """Storage is full, blocked, refused or broken."""
 

@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Key = tuple[str | int, ...]
-Table = Literal["packages", "files", "conversations", "entries", "stores", "settings"]
+Table = Literal[
+    "packages",
+    "files",
+    "conversations",
+    "entries",
+    "stores",
+    "logs",
+    "world",
+    "commits",
+    "artifacts",
+    "settings",
+]
 Language = Literal["javascript", "typescript", "python", "lua"]
 
 
@@ -21,6 +32,34 @@ class Record:
 
     key: Key
     value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Asks for the records of a table whose key starts with ``prefix``, ascending by key.
+
+    With ``limit``, the last ``limit`` of them; with ``before``, only keys below it. With a whole
+    key as ``prefix`` the answer is one record or none.
+    """
+
+    table: Table
+    prefix: Key = ()
+    limit: int | None = None
+    before: Key | None = None
+
+    def among(self, records: Mapping[Key, str | bytes]) -> list[Record]:
+        """What it asks for of a table that is held in memory."""
+        keys = sorted(
+            key
+            for key in records
+            if starts_with(key, self.prefix) and (self.before is None or key < self.before)
+        )
+        wanted = keys if self.limit is None else keys[-self.limit :]
+        return [Record(key, records[key]) for key in wanted]
+
+
+def starts_with(key: Key, prefix: Key) -> bool:
+    return key[: len(prefix)] == prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +77,14 @@ class Delete:
     key: Key
     prefix: bool = False
 
+    def covers(self, key: Key) -> bool:
+        return starts_with(key, self.key) if self.prefix else key == self.key
+
 
 class Storage(Protocol):
     """Durable records in tables, keyed by tuples. Errors: StorageError."""
 
-    async def read(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
-        """The records whose key starts with ``prefix``, ascending by key.
-
-        With ``limit``, the last ``limit`` of them; with ``before``, only keys below it. A read
-        of an exact key gives a list of one or none.
-        """
-        ...
+    async def read(self, query: Query) -> list[Record]: ...
 
     async def keys(self, table: Table) -> list[Key]:
         """The keys of all records of a table, ascending."""
@@ -151,7 +180,36 @@ class Clock(Protocol):
     async def sleep(self, milliseconds: float) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that is good to know for a moment."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something of the user's is damaged or missing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageFails:
+    """What is said from now on may be lost, until storage works."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageWorks:
+    """Storage works again, and everything is stored."""
+
+
+Notice = Note | Caution | StorageFails | StorageWorks
+
+
 class Notifier(Protocol):
     """Tells the user something that is not part of the conversation."""
 
-    def notify(self, kind: Literal["toast", "warning", "storage"], message: str) -> None: ...
+    def notify(self, notice: Notice) -> None: ...

@@ -26,14 +26,38 @@ import yaml from "highlight.js/lib/languages/yaml";
 import DOMPurify from "dompurify";
 
 const languages = {
-  bash, c, cpp, csharp, css, diff, go, ini, java, javascript, json, kotlin, lua, markdown, php,
-  python, ruby, rust, sql, swift, typescript, xml, yaml,
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  lua,
+  markdown,
+  php,
+  python,
+  ruby,
+  rust,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
 };
 for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(name, grammar);
 
 /**
  * fragment: coloured spans; open: whether the text ends within something that goes on, such as a
- * comment. An empty object when the language is not known.
+ * comment. Without either when the language is not known.
+ * @param {string} text
+ * @param {string} language
+ * @returns {{ fragment?: DocumentFragment, open?: boolean }}
  */
 export function highlight(text, language) {
   if (!hljs.getLanguage(language)) return {};

@@ -3,7 +3,11 @@
 // raw HTML, scripts, remote images or links other than http, https and mailto.
 import { MarkdownStream } from "./stream.js";
 
-/** A stream that appends Markdown to `element` as it arrives: push(text), end(text), dispose(). */
+/**
+ * A stream that appends Markdown to `element` as it arrives.
+ * @param {Element} element
+ * @returns {import("../types/python").MarkdownSink}
+ */
 export function openStream(element) {
   return new MarkdownStream(element);
 }

@@ -5,19 +5,23 @@ import { codeFigure } from "./code.js";
 import { imageButton } from "./images.js";
 
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
+const TAGS =
+  "p br strong em del code pre blockquote ul ol li hr h1 h2 h3 h4 h5 h6 " +
+  "table thead tbody tr th td a img input";
+const ATTRIBUTES = "href title alt data-remote class start type checked disabled align";
+/** @type {import("dompurify").Config & { RETURN_DOM_FRAGMENT: true }} */
 const ALLOWED = {
-  ALLOWED_TAGS: [
-    "p", "br", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li", "hr",
-    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a", "img", "input",
-  ],
-  ALLOWED_ATTR: ["href", "title", "alt", "data-remote", "class", "start", "type", "checked", "disabled", "align"],
+  ALLOWED_TAGS: TAGS.split(" "),
+  ALLOWED_ATTR: ATTRIBUTES.split(" "),
   ALLOWED_URI_REGEXP: SAFE_LINK,
   ALLOW_ARIA_ATTR: false,
   ALLOW_DATA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
 };
 
+/** @type {Record<string, string>} */
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+/** @param {string} text */
 const escape = (text) => text.replace(/[&<>"']/g, (character) => escapes[character]);
 
 const marked = new Marked({
@@ -42,7 +46,11 @@ const marked = new Marked({
   },
 });
 
-/** Block tokens of `source`; `links` collects reference definitions across calls. */
+/**
+ * Block tokens of `source`; `links` collects reference definitions across calls.
+ * @param {string} source
+ * @param {import("marked").Links} links
+ */
 export function lex(source, links) {
   const lexer = new Lexer(marked.defaults);
   Object.assign(lexer.tokens.links, links);
@@ -51,7 +59,10 @@ export function lex(source, links) {
   return tokens;
 }
 
-/** A fragment with the rendered `tokens`, safe anywhere in the page; code is coloured when `final`. */
+/**
+ * A fragment with the rendered `tokens`, safe anywhere in the page; code is coloured when `final`.
+ * @param {import("marked").Token[]} tokens
+ */
 export function toFragment(tokens, { final = false } = {}) {
   const fragment = DOMPurify.sanitize(marked.parser(tokens), ALLOWED);
   for (const link of fragment.querySelectorAll("a")) {
@@ -68,6 +79,10 @@ export function toFragment(tokens, { final = false } = {}) {
   return fragment;
 }
 
+/**
+ * @param {HTMLPreElement} pre
+ * @param {boolean} final
+ */
 function codeFromPre(pre, final) {
   const code = pre.querySelector("code") ?? pre;
   const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";

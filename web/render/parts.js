@@ -6,31 +6,46 @@ const BLOCKS_PER_PART = 32;
 // to the margin of the block before.
 const WITH_MARGIN_ABOVE = /^(?:H[1-6]|HR)$/;
 
-/** Puts a block, or a fragment of blocks, at the end of `element`; returns the last block. */
+/**
+ * Puts a block, or a fragment of blocks, at the end of `element`; returns the last block.
+ * @param {Element} element
+ * @param {Node} blocks
+ */
 export function place(element, blocks) {
   if (element.tagName === "BLOCKQUOTE") {
     element.append(blocks); // a quote that arrives whole has no parts either
-    return element.lastElementChild;
+    return /** @type {Element} */ (element.lastElementChild);
   }
   const nodes = blocks instanceof DocumentFragment ? [...blocks.childNodes] : [blocks];
   for (const node of nodes) partFor(element, node).append(node);
-  return element.lastElementChild?.lastElementChild;
+  return /** @type {Element} */ (element.lastElementChild?.lastElementChild);
 }
 
+/**
+ * @param {Element} element
+ * @param {Node} node
+ */
 function partFor(element, node) {
   const last = element.lastElementChild;
-  const full = last?.childElementCount >= BLOCKS_PER_PART && node.nodeType === Node.ELEMENT_NODE;
-  if (last && !(full && !WITH_MARGIN_ABOVE.test(node.tagName))) return last;
+  if (last && !(last.childElementCount >= BLOCKS_PER_PART && beginsPart(node))) return last;
   const part = document.createElement("div");
   part.className = "prose-part";
   element.append(part);
   return part;
 }
 
-/** Removes nodes that were placed, and parts that are empty without them. */
+/** @param {Node} node */
+function beginsPart(node) {
+  return node instanceof Element && !WITH_MARGIN_ABOVE.test(node.tagName);
+}
+
+/**
+ * Removes nodes that were placed, and parts that are empty without them.
+ * @param {ChildNode[]} nodes
+ */
 export function takeAway(nodes) {
   for (const node of nodes) {
-    const part = node.parentNode;
+    const part = node.parentElement;
     node.remove();
     if (part?.className === "prose-part" && !part.hasChildNodes()) part.remove();
   }

@@ -5,29 +5,50 @@
 import { codeFigure } from "./code.js";
 import { lex, toFragment } from "./markup.js";
 import { place, takeAway } from "./parts.js";
-import { closingFence, couldCloseFence, isClosed, isProse, mendInline, openingFence, splitLong } from "./source.js";
+import {
+  closingFence,
+  couldCloseFence,
+  isClosed,
+  isProse,
+  mendInline,
+  openingFence,
+  splitLong,
+} from "./source.js";
 
 const SLICE = 12_000;
 // After rendering the open block for t ms, it rests for REST * t ms: its share of the time is
 // bounded however long it grows.
 const REST = 6;
 
+/** @import { Links, Token, Tokens } from "marked" */
+/** @typedef {{ close: RegExp, code: import("./code.js").CodeFigure, midLine: boolean }} Fence */
+/** @typedef {{ head: string, body: Element }} Table */
+/** @typedef {{ stream: MarkdownStream, midLine: boolean, prose: boolean }} Quote */
+
 export class MarkdownStream {
+  /** @param {Element} element */
   constructor(element) {
     this.element = element;
+    /** @type {Links} */
     this.links = {};
     this.backlog = "";
     this.source = ""; // of the open block
+    /** @type {ChildNode[]} */
     this.openNodes = []; // its nodes, replaced when it is rendered again
-    this.fence = null; // {close: RegExp, code, midLine}
+    /** @type {Fence | null} */
+    this.fence = null;
+    /** @type {Element | null} */
     this.list = null; // the <ul> or <ol> whose later items are still open
-    this.table = null; // {head, body, aligned}
-    this.quote = null; // {stream, midLine}: a quote is a stream of its own
+    /** @type {Table | null} */
+    this.table = null;
+    /** @type {Quote | null} */
+    this.quote = null; // a quote is a stream of its own
     this.restUntil = 0;
     this.ended = false;
     this.timer = 0;
   }
 
+  /** @param {string} text */
   push(text) {
     this.backlog += text;
     if (!this.timer) this.step();
@@ -36,7 +57,8 @@ export class MarkdownStream {
   /** The last piece. `cut`: the text broke off, so what it left open is closed. */
   end(text = "", cut = false) {
     this.backlog += text;
-    if (cut && !this.fence) this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
+    if (cut && !this.fence)
+      this.backlog = mendInline(this.source + this.backlog).slice(this.source.length);
     this.ended = true;
     clearTimeout(this.timer);
     this.step();
@@ -57,11 +79,15 @@ export class MarkdownStream {
     if (this.backlog && !this.timer) this.timer = setTimeout(() => this.step());
   }
 
-  /** Does one piece of work on the source; true when there may be more. */
+  /**
+   * Does one piece of work on the source; true when there may be more.
+   * @param {boolean} last
+   * @returns {boolean}
+   */
   advance(last) {
-    if (this.fence) return this.advanceFence(last);
-    if (this.table) return this.advanceTable(last);
-    if (this.quote) return this.advanceQuote(last);
+    if (this.fence) return this.advanceFence(this.fence, last);
+    if (this.table) return this.advanceTable(this.table, last);
+    if (this.quote) return this.advanceQuote(this.quote, last);
     if (!this.list && this.openFence()) return true;
     return this.advanceBlocks(last);
   }
@@ -77,45 +103,55 @@ export class MarkdownStream {
     return true;
   }
 
-  advanceFence(last) {
-    const { close, code } = this.fence;
+  /**
+   * @param {Fence} fence
+   * @param {boolean} last
+   */
+  advanceFence(fence, last) {
     let taken = 0;
     for (;;) {
       const newline = this.source.indexOf("\n", taken);
       if (newline < 0) break;
       const line = this.source.slice(taken, newline);
-      if (!this.fence.midLine && close.test(line)) {
-        this.flushCode(taken, newline + 1);
-        this.closeFence();
+      if (!fence.midLine && fence.close.test(line)) {
+        this.flushCode(fence, taken, newline + 1);
+        this.closeFence(fence);
         return true;
       }
-      this.fence.midLine = false;
+      fence.midLine = false;
       taken = newline + 1;
     }
     const rest = this.source.slice(taken);
     if (last) {
-      const closed = !this.fence.midLine && close.test(rest);
-      this.flushCode(closed ? taken : this.source.length, this.source.length);
-      this.closeFence();
-    } else if (this.fence.midLine || !couldCloseFence(rest)) {
-      this.flushCode(this.source.length, this.source.length);
-      this.fence.midLine = rest !== "";
+      const closed = !fence.midLine && fence.close.test(rest);
+      this.flushCode(fence, closed ? taken : this.source.length, this.source.length);
+      this.closeFence(fence);
+    } else if (fence.midLine || !couldCloseFence(rest)) {
+      this.flushCode(fence, this.source.length, this.source.length);
+      fence.midLine = rest !== "";
     } else {
-      this.flushCode(taken, taken);
+      this.flushCode(fence, taken, taken);
     }
     return false;
   }
 
-  flushCode(end, consumed) {
-    if (end > 0) this.fence.code.append(this.source.slice(0, end));
+  /**
+   * @param {Fence} fence
+   * @param {number} end
+   * @param {number} consumed
+   */
+  flushCode(fence, end, consumed) {
+    if (end > 0) fence.code.append(this.source.slice(0, end));
     this.source = this.source.slice(consumed);
   }
 
-  closeFence() {
-    this.fence.code.finish();
+  /** @param {Fence} fence */
+  closeFence(fence) {
+    fence.code.finish();
     this.fence = null;
   }
 
+  /** @param {boolean} last */
   advanceBlocks(last) {
     const whole = last ? this.source : this.source.slice(0, this.source.lastIndexOf("\n") + 1);
     const tokens = whole ? lex(whole, this.links) : [];
@@ -142,12 +178,15 @@ export class MarkdownStream {
     return false;
   }
 
-  /** Puts finished tokens in place and forgets their source. */
+  /**
+   * Puts finished tokens in place and forgets their source.
+   * @param {Token[]} tokens
+   */
   commit(tokens, length = tokens.reduce((sum, token) => sum + token.raw.length, 0)) {
     this.clearOpen();
     const [first, ...others] = tokens;
     if (this.list && first?.type === "list") {
-      this.addItems(first.items, first);
+      this.addItems(this.list, first.items, first);
       this.list = null;
       place(this.element, toFragment(others, { final: true }));
     } else {
@@ -157,22 +196,28 @@ export class MarkdownStream {
     this.source = this.source.slice(length);
   }
 
+  /** @param {Tokens.List | Tokens.Generic} token */
   commitItems(token) {
     this.clearOpen();
-    const items = token.items.slice(0, -1);
-    if (!this.list) {
-      this.list = place(this.element, toFragment([{ ...token, items: [] }]));
-    }
-    this.addItems(items, token);
+    const items = /** @type {Tokens.ListItem[]} */ (token.items.slice(0, -1));
+    this.list ??= place(this.element, toFragment([{ ...token, items: [] }]));
+    this.addItems(this.list, items, token);
     this.source = this.source.slice(items.reduce((sum, item) => sum + item.raw.length, 0));
     return true;
   }
 
-  addItems(items, token) {
-    const nodes = toFragment([{ ...token, items }], { final: true }).firstElementChild?.childNodes ?? [];
-    this.list.append(...nodes);
+  /**
+   * @param {Element} list
+   * @param {Tokens.ListItem[]} items
+   * @param {Tokens.List | Tokens.Generic} token
+   */
+  addItems(list, items, token) {
+    const nodes =
+      toFragment([{ ...token, items }], { final: true }).firstElementChild?.childNodes ?? [];
+    list.append(...nodes);
   }
 
+  /** @param {Token} token */
   startTable(token) {
     this.clearOpen();
     this.list = null;
@@ -184,15 +229,19 @@ export class MarkdownStream {
     return true;
   }
 
-  advanceTable(last) {
+  /**
+   * @param {Table} table
+   * @param {boolean} last
+   */
+  advanceTable(table, last) {
     this.clearOpen();
     const newline = this.source.indexOf("\n");
     if (newline < 0 && !last) {
-      if (this.source.trim()) this.openNodes = this.addRow(this.source);
+      if (this.source.trim()) this.openNodes = this.addRow(table, this.source);
       return false;
     }
     const line = newline < 0 ? this.source : this.source.slice(0, newline);
-    if (line.trim() && this.addRow(line).length) {
+    if (line.trim() && this.addRow(table, line).length) {
       this.source = this.source.slice(line.length + 1);
       return this.source !== "";
     }
@@ -200,12 +249,17 @@ export class MarkdownStream {
     return this.source !== "";
   }
 
-  /** Appends one table row; an empty list when the line is not a row of the table. */
-  addRow(line) {
-    const tokens = lex(this.table.head + line, this.links);
-    if (tokens.length !== 1 || tokens[0].rows?.length !== 1) return [];
+  /**
+   * Appends one table row; an empty list when the line is not a row of the table.
+   * @param {Table} table
+   * @param {string} line
+   */
+  addRow({ head, body }, line) {
+    const tokens = lex(head + line, this.links);
+    if (tokens.length !== 1 || /** @type {Tokens.Table} */ (tokens[0]).rows?.length !== 1)
+      return [];
     const nodes = [...toFragment(tokens).querySelectorAll("tbody > tr")];
-    this.table.body.append(...nodes);
+    body.append(...nodes);
     return nodes;
   }
 
@@ -218,46 +272,58 @@ export class MarkdownStream {
     return true;
   }
 
-  advanceQuote(last) {
-    const { stream } = this.quote;
+  /**
+   * @param {Quote} quote
+   * @param {boolean} last
+   */
+  advanceQuote(quote, last) {
+    const { stream } = quote;
     for (;;) {
       const newline = this.source.indexOf("\n");
       if (newline < 0) break;
-      const line = this.quotedLine(this.source.slice(0, newline));
-      if (line === null) return this.closeQuote();
+      const line = this.quotedLine(quote, this.source.slice(0, newline));
+      if (line === null) return this.closeQuote(quote);
       stream.push(`${line}\n`);
-      this.endQuotedLine(line);
+      this.endQuotedLine(quote, line);
       this.source = this.source.slice(newline + 1);
     }
-    const rest = this.source && (last || /^ {0,3}> ?\S/.test(this.source) || this.quote.midLine);
-    const line = rest ? this.quotedLine(this.source) : null;
+    const rest = this.source && (last || /^ {0,3}> ?\S/.test(this.source) || quote.midLine);
+    const line = rest ? this.quotedLine(quote, this.source) : null;
     if (line !== null) {
       stream.push(line);
-      this.endQuotedLine(line);
-      this.quote.midLine = true;
+      this.endQuotedLine(quote, line);
+      quote.midLine = true;
       this.source = "";
     }
-    return last ? this.closeQuote() : false;
+    return last ? this.closeQuote(quote) : false;
   }
 
-  /** Notes whether the next line may go on without a quote mark. */
-  endQuotedLine(line) {
-    const { stream, midLine } = this.quote;
-    if (!midLine) this.quote.prose = !stream.fence && isProse(line);
-    this.quote.midLine = false;
+  /**
+   * Notes whether the next line may go on without a quote mark.
+   * @param {Quote} quote
+   * @param {string} line
+   */
+  endQuotedLine(quote, line) {
+    if (!quote.midLine) quote.prose = !quote.stream.fence && isProse(line);
+    quote.midLine = false;
   }
 
-  /** The line without its quote mark; null when it does not belong to the quote. */
-  quotedLine(line) {
-    if (this.quote.midLine) return line;
+  /**
+   * The line without its quote mark; null when it does not belong to the quote.
+   * @param {Quote} quote
+   * @param {string} line
+   */
+  quotedLine(quote, line) {
+    if (quote.midLine) return line;
     const marked = /^ {0,3}> ?/.exec(line);
     if (marked) return line.slice(marked[0].length);
-    const tokens = this.quote.prose && line.trim() ? lex(`> x\n${line}`, {}) : [];
+    const tokens = quote.prose && line.trim() ? lex(`> x\n${line}`, {}) : [];
     return tokens.length === 1 && tokens[0].type === "blockquote" ? line : null;
   }
 
-  closeQuote() {
-    this.quote.stream.end();
+  /** @param {Quote} quote */
+  closeQuote(quote) {
+    quote.stream.end();
     this.quote = null;
     return this.source !== "";
   }
@@ -273,7 +339,7 @@ export class MarkdownStream {
     const tokens = lex(mendInline(this.source), this.links);
     if (this.list && tokens[0]?.type === "list") {
       const before = this.list.childNodes.length;
-      this.addItems(tokens[0].items, tokens[0]);
+      this.addItems(this.list, tokens[0].items, tokens[0]);
       this.openNodes = [...this.list.childNodes].slice(before);
       tokens.shift();
     }

@@ -15,7 +15,9 @@ const encoder = new TextEncoder();
 /** UTF-8, in a buffer of its own that can be handed over without a copy. */
 function bytes(text: string): ArrayBuffer {
   const { buffer, byteLength } = encoder.encode(text);
-  return buffer.byteLength === byteLength ? (buffer as ArrayBuffer) : (buffer.slice(0, byteLength) as ArrayBuffer);
+  return buffer.byteLength === byteLength
+    ? (buffer as ArrayBuffer)
+    : (buffer.slice(0, byteLength) as ArrayBuffer);
 }
 
 export type Receive = (type: string, fields: Fields, store: string | null) => void;
@@ -35,8 +37,14 @@ export class Channel {
 
   send(type: string, fields: Fields, store: string | null = null): void {
     this.step("worker", type);
-    const message = [bytes(JSON.stringify({ type, ...fields })), store === null ? null : bytes(store)];
-    this.port.postMessage(message, message.filter((part) => part !== null));
+    const message = [
+      bytes(JSON.stringify({ type, ...fields })),
+      store === null ? null : bytes(store),
+    ];
+    this.port.postMessage(
+      message,
+      message.filter((part) => part !== null),
+    );
   }
 
   private accept(text: string, store: string | null): void {

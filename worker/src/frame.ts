@@ -38,7 +38,11 @@ addEventListener("message", function open(event) {
   page.postMessage({ type: "opened" });
 });
 
-async function prepare(page: MessagePort, language: string, bytes: Record<string, ArrayBuffer>): Promise<void> {
+async function prepare(
+  page: MessagePort,
+  language: string,
+  bytes: Record<string, ArrayBuffer>,
+): Promise<void> {
   const files: RuntimeFiles = {};
   for (const [name, data] of Object.entries(bytes)) {
     if (name === "worker.js") continue;
@@ -56,14 +60,23 @@ function start(page: MessagePort, id: number, language: string, port: MessagePor
   worker.onerror = (event) => {
     event.preventDefault();
     terminate(id);
-    page.postMessage({ type: "broken", worker: id, message: event.message?.slice(0, 1000) || "the worker did not start" });
+    page.postMessage({
+      type: "broken",
+      worker: id,
+      message: event.message?.slice(0, 1000) || "the worker did not start",
+    });
   };
   if (language === "python") void startFromSnapshot(runtime, worker, id, port);
   else worker.postMessage(runtime.files, [port]);
 }
 
 /** The first worker is asked for a snapshot before it gets its port; later ones wait for that. */
-async function startFromSnapshot(runtime: Runtime, worker: Worker, id: number, port: MessagePort): Promise<void> {
+async function startFromSnapshot(
+  runtime: Runtime,
+  worker: Worker,
+  id: number,
+  port: MessagePort,
+): Promise<void> {
   if (runtime.snapshot === undefined) {
     runtime.snapshot = new Promise((resolve) => {
       makers.set(id, () => {

@@ -16,7 +16,8 @@ export const PYTHON_MEMORY = 512 * MIB;
 export function limitMemory(bytes: number): void {
   const { grow } = WebAssembly.Memory.prototype;
   WebAssembly.Memory.prototype.grow = function (pages: number): number {
-    if (this.buffer.byteLength + pages * PAGE > bytes) throw new RangeError("the agent's memory is used up");
+    if (this.buffer.byteLength + pages * PAGE > bytes)
+      throw new RangeError("the agent's memory is used up");
     return grow.call(this, pages);
   };
 }

@@ -22,7 +22,10 @@ export const LIMITS = protocol.limits;
 
 /** Method path -> its parameters by name, in order. */
 export const STUDIO: Record<string, string[]> = Object.fromEntries(
-  Object.entries(protocol.studio).map(([method, { parameters }]) => [method, Object.keys(parameters)]),
+  Object.entries(protocol.studio).map(([method, { parameters }]) => [
+    method,
+    Object.keys(parameters),
+  ]),
 );
 
 export interface Load {

@@ -103,7 +103,10 @@ export class Session {
       this.endCall("error", describe(error));
     }
     if (this.call !== null && this.open.size === 0 && this.wake === null) {
-      this.endCall("error", { kind: "threw", message: "the call waits for something that cannot happen" });
+      this.endCall("error", {
+        kind: "threw",
+        message: "the call waits for something that cannot happen",
+      });
     }
   }
 
@@ -112,7 +115,11 @@ export class Session {
     else if (emission.op === "notice") this.notice(emission.kind, emission.text);
     else if (emission.op === "wake") this.wakeAfter(emission.after);
     else if (emission.op === "result") this.result(emission.value, store);
-    else this.endCall("error", describe(new AgentFailure(emission.kind as "threw", emission.message, emission.stack)));
+    else
+      this.endCall(
+        "error",
+        describe(new AgentFailure(emission.kind as "threw", emission.message, emission.stack)),
+      );
   }
 
   private request({ id, method, arguments: list }: Emission & { op: "request" }): void {
@@ -143,7 +150,10 @@ export class Session {
 
   private result(value: string | null, store: string | null): void {
     if (Math.max(value?.length ?? 0, store?.length ?? 0) > LIMITS.valueCharacters) {
-      const [what, size] = (value?.length ?? 0) > LIMITS.valueCharacters ? ["result", value!.length] : ["store", store!.length];
+      const [what, size] =
+        (value?.length ?? 0) > LIMITS.valueCharacters
+          ? ["result", value!.length]
+          : ["store", store!.length];
       this.endCall("error", {
         kind: "too_large",
         message: `its ${what} has ${size} characters; the limit is ${LIMITS.valueCharacters}`,
@@ -183,7 +193,11 @@ function describe(error: unknown): Fields {
   const failure = error instanceof AgentFailure ? error : new AgentFailure("crash", String(error));
   const { kind, message, trace } = failure;
   const limit = LIMITS.errorCharacters;
-  return { kind, message: cut(message, limit), stack: trace === null || trace === undefined ? null : cut(trace, limit) };
+  return {
+    kind,
+    message: cut(message, limit),
+    stack: trace === null || trace === undefined ? null : cut(trace, limit),
+  };
 }
 
 /** Well-formed text of at most `limit` UTF-16 units; never ends in half of a surrogate pair. */

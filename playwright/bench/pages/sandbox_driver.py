@@ -44,12 +44,12 @@ def change(store): store["items"][0]["n"] += 1
 SOURCES["typescript"] = SOURCES["javascript"].replace("(store)", "(store: { items: any[] })")
 
 
-class NoBridge:
-    async def request(self, *values: Any) -> Any:
-        raise AssertionError("the benched agents ask for nothing")
+async def serve(method: str, arguments: Any) -> Any:
+    raise AssertionError("the benched agents ask for nothing")
 
-    def notice(self, *values: Any) -> None:
-        pass
+
+def notice(*values: Any) -> None:
+    pass
 
 
 class Echo:
@@ -140,11 +140,17 @@ async def call(text: str) -> str:
     """
     spec = json.loads(text)
     agent, store = kept[spec["language"]], StoreText(0, store_text(spec["size"]))
-    current = [store, (await agent.call("empty", [], context={}, store=store, verbatim=True)).store]
+    first = await agent.call("empty", [], context={}, store=store, serve=serve, verbatim=True)
+    current = [store, first.store]
 
     async def once() -> None:
         outcome = await agent.call(
-            spec["function"], [], context={}, store=current[1] or current[0], verbatim=True
+            spec["function"],
+            [],
+            context={},
+            store=current[1] or current[0],
+            serve=serve,
+            verbatim=True,
         )
         current[1] = outcome.store or current[1]
 
@@ -161,7 +167,7 @@ def process(language: Any, in_sandbox: FrameSandbox) -> AgentProcess:
     handlers = ("empty", "look", "change")
     manifest = Manifest(agent=language, commands=tuple(map(command, handlers)))
     program = AgentProgram(language, f"agents/{language}", language, SOURCES[language], manifest)
-    return AgentProcess(program, in_sandbox, BrowserClock(), NoBridge())
+    return AgentProcess(program, in_sandbox, BrowserClock(), notice)
 
 
 def command(handler: str) -> Any:

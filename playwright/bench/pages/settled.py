@@ -3,15 +3,16 @@
 import js
 from personae.player.session import Session
 
-settle = Session.settle
+catch_up = Session.catch_up
 
 
 async def settled(self):
-    await settle(self)
-    states = [self.agents.worker_state(program.agent_id) for program in self.package.agents]
+    await catch_up(self)
+    seat = self.first_seat
+    states = [seat.agents.worker_state(program.agent_id) for program in seat.package.agents]
     assert states == ["idle"] * len(states), states
     js.document.documentElement.dataset.settled = str(js.performance.now())
 
 
-Session.settle = settled
+Session.catch_up = settled
 js.document.documentElement.dataset.watched = ""

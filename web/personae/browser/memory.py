@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from personae.ports import Delete, Key, Put, Record, Table
+from personae.ports import Delete, Key, Put, Query, Record, Table
 
 
 class MemoryStorage:
@@ -13,22 +13,8 @@ class MemoryStorage:
     def __init__(self) -> None:
         self._tables: dict[str, dict[Key, str | bytes]] = {}
 
-    async def read(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
-        keys = sorted(
-            key
-            for key in self._tables.get(table, {})
-            if starts_with(key, prefix) and (before is None or key < before)
-        )
-        if limit is not None:
-            keys = keys[max(0, len(keys) - limit) :]
-        return [Record(key, self._tables[table][key]) for key in keys]
+    async def read(self, query: Query) -> list[Record]:
+        return query.among(self._tables.get(query.table, {}))
 
     async def keys(self, table: Table) -> list[Key]:
         return sorted(self._tables.get(table, {}))
@@ -39,11 +25,7 @@ class MemoryStorage:
             if isinstance(write, Put):
                 records[write.key] = write.value
             elif write.prefix:
-                for key in [key for key in records if starts_with(key, write.key)]:
+                for key in [key for key in records if write.covers(key)]:
                     del records[key]
             else:
                 records.pop(write.key, None)
-
-
-def starts_with(key: Key, prefix: Key) -> bool:
-    return key[: len(prefix)] == prefix

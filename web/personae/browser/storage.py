@@ -15,7 +15,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
 from personae.browser.convert import bytes_from_js, error_message, error_name
 from personae.errors import StorageError
-from personae.ports import Delete, Key, Put, Record, Table
+from personae.ports import Delete, Key, Put, Query, Record, Table
 
 # Name of the browser's error -> our code and what to do.
 _REASONS = {
@@ -54,16 +54,11 @@ class IndexedDBStorage:
         self._told = create_proxy(told)
         self._storage = personae_host.openStorage(self._told)
 
-    async def read(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
-        before_text = json.dumps(before) if before is not None else None
-        found = await _translated(self._storage.read(table, json.dumps(prefix), limit, before_text))
+    async def read(self, query: Query) -> list[Record]:
+        before = json.dumps(query.before) if query.before is not None else None
+        found = await _translated(
+            self._storage.read(query.table, json.dumps(query.prefix), query.limit, before)
+        )
         keys = json.loads(found.keys)
         values = found.values.to_py(depth=1)
         return [

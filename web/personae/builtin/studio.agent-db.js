@@ -38,7 +38,8 @@ export async function onToolCall(toolName, args, store, studio, context) {
   const file = context.config.contextFile;
   if (typeof file !== "string") return "This agent's entry in config.json names no contextFile.";
   const text = await studio.context.readFile(file);
-  if (text === null || text === undefined) return `The file ${file} is not in the context directory.`;
+  if (text === null || text === undefined)
+    return `The file ${file} is not in the context directory.`;
   try {
     return answer(records(JSON.parse(text)), args);
   } catch (error) {
@@ -48,12 +49,14 @@ export async function onToolCall(toolName, args, store, studio, context) {
 
 function answer(all, args) {
   const found = all.filter(
-    (record) => (args.where ?? []).every((one) => holds(record, one)) && mentions(record, args.search),
+    (record) =>
+      (args.where ?? []).every((one) => holds(record, one)) && mentions(record, args.search),
   );
   if (args.sort) found.sort((a, b) => compare(read(a, args.sort), read(b, args.sort)));
   if (args.sort && args.descending) found.reverse();
   const shown = found.slice(0, args.limit ?? 10).map((record) => pick(record, args.fields));
-  if (!found.length) return `No record of ${all.length} matches. Fields: ${fieldsOf(all).join(", ")}`;
+  if (!found.length)
+    return `No record of ${all.length} matches. Fields: ${fieldsOf(all).join(", ")}`;
   while (shown.length > 1 && JSON.stringify(shown).length > LONGEST) shown.pop();
   return `${found.length} matching, ${shown.length} shown:\n${JSON.stringify(shown)}`;
 }
@@ -78,7 +81,13 @@ function read(record, path) {
   if (Object.hasOwn(record, path)) return record[path];
   return path
     .split(".")
-    .reduce((value, key) => (value !== null && typeof value === "object" && Object.hasOwn(value, key) ? value[key] : undefined), record);
+    .reduce(
+      (value, key) =>
+        value !== null && typeof value === "object" && Object.hasOwn(value, key)
+          ? value[key]
+          : undefined,
+      record,
+    );
 }
 
 function holds(record, { field, op, value }) {
@@ -94,13 +103,15 @@ function holds(record, { field, op, value }) {
 
 function contains(actual, value) {
   if (Array.isArray(actual)) return actual.some((one) => compare(one, value) === 0);
-  return String(actual ?? "").toLowerCase().includes(String(value ?? "").toLowerCase());
+  return String(actual ?? "")
+    .toLowerCase()
+    .includes(String(value ?? "").toLowerCase());
 }
 
 /** Numbers by value (also when written as text), everything else as text; absent values last. */
 function compare(a, b) {
   const missing = (value) => value === undefined || value === null;
-  if (missing(a) || missing(b)) return missing(a) - missing(b);
+  if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
   const [x, y] = [number(a), number(b)];
   if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
   const [left, right] = [words(a), words(b)];
@@ -108,7 +119,9 @@ function compare(a, b) {
 }
 
 function number(value) {
-  return typeof value === "number" || (typeof value === "string" && value.trim()) ? Number(value) : NaN;
+  return typeof value === "number" || (typeof value === "string" && value.trim())
+    ? Number(value)
+    : NaN;
 }
 
 function words(value) {
@@ -117,7 +130,11 @@ function words(value) {
 
 function mentions(record, search) {
   const text = JSON.stringify(record).toLowerCase();
-  return (search ?? "").toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word));
+  return (search ?? "")
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .every((word) => text.includes(word));
 }
 
 function pick(record, fields) {

@@ -23,7 +23,8 @@ export async function onToolCall(toolName, args, store, studio, context) {
   const file = context.config.contextFile;
   if (typeof file !== "string") return "This agent's entry in config.json names no contextFile.";
   const text = await studio.context.readFile(file);
-  if (text === null || text === undefined) return `The file ${file} is not in the context directory.`;
+  if (text === null || text === undefined)
+    return `The file ${file} is not in the context directory.`;
   const words = wordsOf(args.query);
   if (!words.length) return "Give words to look for.";
   const best = rank(passages(text), words).slice(0, args.limit ?? 3);
@@ -56,7 +57,10 @@ function rank(all, words) {
     .map((passage, index) => ({
       passage,
       index,
-      score: words.reduce((sum, word, at) => sum + (texts[index].includes(word) ? weights[at] : 0), 0),
+      score: words.reduce(
+        (sum, word, at) => sum + (texts[index].includes(word) ? weights[at] : 0),
+        0,
+      ),
     }))
     .filter((one) => one.score > 0)
     .toSorted((a, b) => b.score - a.score || a.index - b.index)
@@ -64,7 +68,10 @@ function rank(all, words) {
 }
 
 function wordsOf(query) {
-  const words = query.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
   const long = words.filter((word) => word.length > 2);
   return [...new Set(long.length ? long : words)];
 }

@@ -28,7 +28,9 @@ export async function onToolCall(toolName, args, store, studio, context) {
   if (!found.length) return `No earlier turn mentions ${JSON.stringify(query)}.`;
   const shown = found.slice(0, args.limit ?? 5);
   const turns = args.around ? await withNeighbours(studio, shown, args.around, context) : shown;
-  const lines = turns.map(({ role, content, index }) => `[${index}] ${role}: ${excerpt(content, query)}`);
+  const lines = turns.map(
+    ({ role, content, index }) => `[${index}] ${role}: ${excerpt(content, query)}`,
+  );
   return `${found.length} matching, ${shown.length} shown:\n${lines.join("\n")}`;
 }
 

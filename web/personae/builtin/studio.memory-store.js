@@ -68,9 +68,9 @@ export function memoryCommand(args, store, studio) {
   if (at < 1 && !forgetting) return "Write: key = value, or: forget key";
   const before = JSON.stringify(store);
   const said =
-    at > 0
-      ? remember(store, studio, text.slice(0, at), text.slice(at + 1))
-      : forget(store, studio, forgetting[1]);
+    forgetting && at < 1
+      ? forget(store, studio, forgetting[1])
+      : remember(store, studio, text.slice(0, at), text.slice(at + 1));
   if (JSON.stringify(store) === before) return said;
   studio.toast?.(said);
 }

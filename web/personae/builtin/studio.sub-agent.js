@@ -20,9 +20,16 @@ export async function onToolCall(toolName, args, store, studio, context) {
   const request = new Request(meta, args, studio, context);
   try {
     const system = await request.systemPrompt(promptBody);
-    const messages = [...(await request.earlierTurns(promptBody)), { role: "user", content: question(args) }];
+    const messages = [
+      ...(await request.earlierTurns(promptBody)),
+      { role: "user", content: question(args) },
+    ];
     const { model, temperature, topP } = meta;
-    const reply = await studio.callModel(system, messages, meta.maxTokens, { model, temperature, topP });
+    const reply = await studio.callModel(system, messages, meta.maxTokens, {
+      model,
+      temperature,
+      topP,
+    });
     return reply.trim() || "[The sub-agent gave no answer.]";
   } catch (error) {
     return `[The sub-agent could not answer: ${error.message}]`;

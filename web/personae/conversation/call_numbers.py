@@ -15,6 +15,15 @@ def numbers(entries: Iterable[Entry]) -> set[int]:
     return {number for entry in entries if not entry.rejected for number in _entry_numbers(entry)}
 
 
+def of_members(entries: Iterable[Entry]) -> dict[str, set[int]]:
+    """Member -> its toolCallIds, as ``numbers`` counts them."""
+    found: dict[str, set[int]] = {}
+    for entry in entries:
+        if not entry.rejected:
+            found.setdefault(entry.member, set()).update(_entry_numbers(entry))
+    return found
+
+
 def last_viable(entries: Iterable[Entry]) -> int:
     """The highest toolCallId of the non-rejected entries; 0 when there is none."""
     return max(numbers(entries), default=0)

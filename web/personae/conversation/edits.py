@@ -2,16 +2,17 @@
 
 Reference: Hook events, afterUserEdit; architecture: Conversation data. Invariants: an edit never
 reorders entries and never leaves a tool result without its call; a cut keeps the results of the
-last call it keeps; audit entries go only with what lies behind a cut, they record what happened.
+last call it keeps; audit entries and summaries go only with what lies behind a cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from personae.conversation.call_numbers import last_viable, numbers
+from personae.conversation.call_numbers import last_viable, of_members
 from personae.conversation.entries import Entry
+from personae.conversation.turns import ASIDE, last_message, response, round_owner
 from personae.errors import UsageError
 
 
@@ -24,10 +25,15 @@ class Edit:
     """No longer in the list."""
     changed: tuple[Entry, ...]
     """Still in the list, with new content or marks."""
-    deleted_numbers: tuple[int, ...]
-    """toolCallIds that left the history, ascending."""
+    lost: Mapping[str, tuple[int, ...]]
+    """Member -> its toolCallIds that left the history, ascending; no member without any."""
     last_viable: int
     """The highest toolCallId that is left; 0 when none is."""
+
+    @property
+    def deleted_numbers(self) -> tuple[int, ...]:
+        """The toolCallIds that left the history, whoever's they were, ascending."""
+        return tuple(sorted(number for numbers in self.lost.values() for number in numbers))
 
 
 def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
@@ -36,8 +42,8 @@ def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
 
 
 def delete(entries: Sequence[Entry], entry_id: str) -> Edit:
-    """Removes a user message or an audit entry, or the whole response an entry belongs to."""
-    gone = _unit(entries, position(entries, entry_id))
+    """Removes a message of the user, an audit entry or a summary; of a response, the whole."""
+    gone = response(entries, position(entries, entry_id))
     return _edit(entries, [entry for entry in entries if entry.id not in gone])
 
 
@@ -46,7 +52,7 @@ def reject(entries: Sequence[Entry], entry_id: str) -> Edit:
     index = position(entries, entry_id)
     if entries[index].role not in ("assistant", "tool"):
         raise UsageError("not_a_response", "Only a response can be rejected, not a user message.")
-    unit = _unit(entries, index)
+    unit = response(entries, index)
     return _edit(entries, [e.with_(rejected=True) if e.id in unit else e for e in entries])
 
 
@@ -69,10 +75,10 @@ def resubmit(entries: Sequence[Entry], entry_id: str, text: str | None = None) -
 
 def regenerate(entries: Sequence[Entry]) -> Edit:
     """Removes the response to the last user message; rejected responses and logs stay."""
-    index = last_user(entries)
+    index = last_message(entries)
     if index is None:
         raise UsageError("nothing_to_answer", "There is no user message to answer again.")
-    rest = [e for e in entries[index + 1 :] if e.rejected or e.role == "log"]
+    rest = [e for e in entries[index + 1 :] if e.rejected or e.role in ASIDE]
     return _edit(entries, [*entries[: index + 1], *rest])
 
 
@@ -89,65 +95,17 @@ def position(entries: Sequence[Entry], entry_id: str) -> int:
     raise UsageError("unknown_entry", f"This conversation has no entry {entry_id!r}.")
 
 
-def last_user(entries: Sequence[Entry]) -> int | None:
-    """The index of the last user message: where the current turn begins."""
-    for index in range(len(entries) - 1, -1, -1):
-        if entries[index].role == "user":
-            return index
-    return None
-
-
 def cut_after(entries: Sequence[Entry], index: int) -> int:
     """Where to cut behind an entry: also behind the results that belong to its tool calls."""
-    owner = _owner(entries, index)
+    owner = round_owner(entries, index)
     wanted = {call.id for call in entries[owner].tool_calls}
     end = index + 1
     for ahead in range(owner + 1, len(entries)):
-        if entries[ahead].role not in ("tool", "log"):
+        if entries[ahead].role not in ("tool", *ASIDE):
             break
         if entries[ahead].tool_call_id in wanted:
             end = max(end, ahead + 1)
     return end
-
-
-def _owner(entries: Sequence[Entry], index: int) -> int:
-    """The assistant entry whose round a result, or a log before a result, lies in."""
-    if not _in_round(entries, index):
-        return index
-    for at in range(index - 1, -1, -1):
-        if entries[at].role == "assistant":
-            return at
-        if entries[at].role == "user":
-            break
-    return index
-
-
-def _in_round(entries: Sequence[Entry], index: int) -> bool:
-    for entry in entries[index:]:
-        if entry.role == "tool":
-            return True
-        if entry.role != "log":
-            return False
-    return False
-
-
-def _unit(entries: Sequence[Entry], index: int) -> set[str]:
-    """The ids of what is deleted or rejected together with the entry at ``index``."""
-    chosen = entries[index]
-    if chosen.role in ("user", "log"):
-        return {chosen.id}
-    unit = {chosen.id}
-    for step in (-1, 1):
-        at = index + step
-        while 0 <= at < len(entries) and _same_response(chosen, entries[at]):
-            if entries[at].role != "log":
-                unit.add(entries[at].id)
-            at += step
-    return unit
-
-
-def _same_response(chosen: Entry, other: Entry) -> bool:
-    return other.role == "log" or (other.role != "user" and other.rejected == chosen.rejected)
 
 
 def _said(entry: Entry, text: str) -> Entry:
@@ -161,6 +119,15 @@ def _edit(before: Sequence[Entry], after: Sequence[Entry]) -> Edit:
         entries=tuple(after),
         removed=tuple(entry for entry in before if entry.id not in kept),
         changed=tuple(entry for entry in after if entry != old[entry.id]),
-        deleted_numbers=tuple(sorted(numbers(before) - numbers(after))),
+        lost=_lost(before, after),
         last_viable=last_viable(after),
     )
+
+
+def _lost(before: Sequence[Entry], after: Sequence[Entry]) -> dict[str, tuple[int, ...]]:
+    left = of_members(after)
+    lost = {
+        member: tuple(sorted(numbers - left.get(member, set())))
+        for member, numbers in of_members(before).items()
+    }
+    return {member: numbers for member, numbers in lost.items() if numbers}

@@ -1,8 +1,8 @@
-"""Conversation entries: pure values, and their JSON form.
+"""Conversation entries: pure values.
 
 An entry's *index* (the number the bridge API shows to agents) is its position in the list; its
 ``id`` never changes and orders entries within one conversation. Edits return new lists
-(``edits.py``). The JSON form is the stored and exported one.
+(``edits.py``). Their JSON form (``entry_json.py``) is the stored and exported one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Role = Literal["user", "assistant", "tool", "log"]
+Role = Literal["user", "assistant", "tool", "log", "summary"]
+"""``log`` is shown and never sent; ``summary`` stands for what was said before it."""
+ResultState = Literal["answered", "suspended", "cut"]
+"""What became of a tool call: it has its result, waits for the user, or never ran to its end. A
+call without a tool entry is open."""
+
+
+FIRST_MEMBER = "m1"
+"""The member that every conversation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,8 @@ class ToolCall:
     number: int | None = None
     granted: tuple[ToolCall, ...] = ()
     """The calls a sub-agent made with its granted tools while it answered this one."""
+    extra: dict[str, Any] | None = None
+    """Fields of a newer version, kept as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,14 @@ class Entry:
     number: int | None = None
     agent_id: str | None = None
     ok: bool = True
+    state: ResultState = "answered"
+    """Of a tool entry: what became of its call."""
+    member: str = FIRST_MEMBER
+    """Whose turn the entry is of."""
+    reply_to: str | None = None
+    """The id of the entry that caused the turn; None: not known, or no part of a turn."""
+    extra: dict[str, Any] | None = None
+    """Fields of a newer version, kept as they are."""
 
     def with_(self, **changes: Any) -> Entry:
         return replace(self, **changes)

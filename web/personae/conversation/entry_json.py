@@ -1,19 +1,27 @@
 """Entries as JSON objects: the stored and the exported form.
 
 Invariants: ``entry_from_json(entry_to_json(entry)) == entry``; fields at their default are left
-out; unknown fields of a newer version are ignored; a value of the wrong type is refused, never
-guessed.
+out; unknown fields of a newer version are kept as they are; a value of the wrong type is refused,
+never guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Set
+from typing import Any, cast, get_args
 
-from personae.conversation.entries import Entry, Role, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
 from personae.errors import StorageError
 
-_ROLES = ("user", "assistant", "tool", "log")
+_ROLES = ("user", "assistant", "tool", "log", "summary")
+_CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted"))
+_ENTRY_FIELDS = frozenset(
+    (
+        *("id", "role", "content", "at", "tool_calls", "reasoning", "reasoningFields", "model"),
+        *("usage", "stopped", "rejected", "tool_call_id", "toolCallId", "agentId", "ok"),
+        *("state", "member", "replyTo"),
+    )
+)
 
 
 def entry_to_json(entry: Entry) -> dict[str, Any]:
@@ -30,9 +38,13 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "toolCallId": entry.number,
         "agentId": entry.agent_id,
         "ok": entry.ok if entry.role == "tool" else None,
+        "state": entry.state if entry.state != "answered" else None,
+        "member": entry.member if entry.member != FIRST_MEMBER else None,
+        "replyTo": entry.reply_to,
     }
     base = {"id": entry.id, "role": entry.role, "content": entry.content, "at": entry.at}
-    return base | {key: value for key, value in optional.items() if value is not None}
+    written = {key: value for key, value in optional.items() if value is not None}
+    return base | written | (entry.extra or {})
 
 
 def entry_from_json(data: Any) -> Entry:
@@ -57,7 +69,17 @@ def entry_from_json(data: Any) -> Entry:
         number=fields.optional("toolCallId", int),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
+        state=_state(fields.optional("state", str, "answered")),
+        member=fields.optional("member", str, FIRST_MEMBER),
+        reply_to=fields.optional("replyTo", str),
+        extra=fields.beyond(_ENTRY_FIELDS),
     )
+
+
+def _state(text: str) -> ResultState:
+    if text not in get_args(ResultState):
+        raise _unreadable(f"state is {text!r}")
+    return cast("ResultState", text)
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Any]:
@@ -66,7 +88,7 @@ def _call_to_json(call: ToolCall) -> dict[str, Any]:
         data["toolCallId"] = call.number
     if call.granted:
         data["granted"] = [_call_to_json(inner) for inner in call.granted]
-    return data
+    return data | (call.extra or {})
 
 
 def _call_from_json(data: Any) -> ToolCall:
@@ -77,6 +99,7 @@ def _call_from_json(data: Any) -> ToolCall:
         arguments=fields.required("arguments", str),
         number=fields.optional("toolCallId", int),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
+        extra=fields.beyond(_CALL_FIELDS),
     )
 
 
@@ -97,6 +120,12 @@ class _Fields:
         if self._data.get(name) is None:
             return default
         return self._checked(name, kind)
+
+    def beyond(self, known: Set[str]) -> dict[str, Any] | None:
+        """The fields that are not among ``known``; None when there are none."""
+        if self._data.keys() <= known:
+            return None
+        return {name: value for name, value in self._data.items() if name not in known}
 
     def _checked(self, name: str, kind: type | tuple[type, ...]) -> Any:
         value = self._data[name]

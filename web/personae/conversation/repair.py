@@ -1,16 +1,17 @@
 """What a killed tab left behind (architecture: Conversation data).
 
 A tool call is stored before it runs and its result together with the agent's store afterwards.
-A call without a result was therefore interrupted: its agent's store does not hold its effects,
-and it is never run again on its own.
+A call that is still open when a conversation is opened was therefore interrupted: its agent's
+store does not hold its effects, and it is never run again on its own. A suspended call has its
+placeholder and is left as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from personae.conversation.edits import last_user
 from personae.conversation.entries import Entry, ToolCall
+from personae.conversation.turns import last_message
 
 INTERRUPTED = (
     "Error: the player was closed while this call was under way. It has no result and was not "
@@ -18,9 +19,9 @@ INTERRUPTED = (
 )
 
 
-def unanswered(entries: Sequence[Entry]) -> list[tuple[Entry, ToolCall]]:
+def open_calls(entries: Sequence[Entry]) -> list[tuple[Entry, ToolCall]]:
     """The calls of the current turn that have no result, each with its assistant entry."""
-    start = last_user(entries)
+    start = last_message(entries)
     turn = entries[start + 1 if start is not None else 0 :]
-    answered = {entry.tool_call_id for entry in turn if entry.role == "tool"}
-    return [(entry, call) for entry in turn for call in entry.tool_calls if call.id not in answered]
+    ended = {entry.tool_call_id for entry in turn if entry.role == "tool"}
+    return [(entry, call) for entry in turn for call in entry.tool_calls if call.id not in ended]

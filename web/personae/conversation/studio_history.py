@@ -10,11 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from personae.conversation.entries import Entry
-
-
-def is_turn(entry: Entry) -> bool:
-    """Whether the entry is something a person or the character said, and still stands."""
-    return entry.role in ("user", "assistant") and bool(entry.content) and not entry.rejected
+from personae.conversation.turns import is_said
 
 
 def search(entries: Sequence[Entry], query: str) -> list[dict[str, Any]]:
@@ -31,5 +27,5 @@ def span(entries: Sequence[Entry], start: int, end: int) -> list[dict[str, Any]]
 
 def _turns(entries: Sequence[Entry], offset: int = 0) -> Iterator[dict[str, Any]]:
     for index, entry in enumerate(entries, offset):
-        if is_turn(entry):
+        if is_said(entry):
             yield {"role": entry.role, "content": entry.content, "index": index}

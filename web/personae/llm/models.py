@@ -15,7 +15,7 @@ from personae.llm.provider.quirks import Memory
 from personae.llm.request.body import Sampling, build_body
 from personae.llm.request.encoded import Part
 from personae.llm.stream.reply import Event, Reply
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 from personae.ports import Clock, ModelTransport
 from personae.settings import REHEARSAL, Settings
 
@@ -41,7 +41,7 @@ class Models:
         return self._settings().model_for("main")
 
     def stream(
-        self, messages: Sequence[Part], tools: Sequence[Tool], *, final: bool = False
+        self, messages: Sequence[Part], tools: Sequence[ToolDefinition], *, final: bool = False
     ) -> AsyncGenerator[Event, None]:
         """The main model's answer as it arrives; ``final``: it may not call tools.
 
@@ -65,7 +65,7 @@ class Models:
         max_tokens: int,
         temperature: float | None = None,
         top_p: float | None = None,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ToolDefinition] = (),
         final: bool = False,
     ) -> Reply:
         """One whole answer of the ``"main"`` or ``"worker"`` model. Raises ModelError."""

@@ -28,7 +28,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolDefinition:
     name: str
     description: str
     parameters: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Manifest:
     agent: str
     version: str | None = None
     description: str | None = None
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[ToolDefinition, ...] = ()
     commands: tuple[Command, ...] = ()
     preload: bool = False
     apis: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class AgentLibrary:
     name: str
     path: str
     source: str
@@ -76,7 +76,7 @@ class AgentProgram:
     source: str
     manifest: Manifest
     """Tools already carry the instance's names (composed entries rename them)."""
-    libraries: tuple[Library, ...] = ()
+    libraries: tuple[AgentLibrary, ...] = ()
     config: Mapping[str, Any] = field(default_factory=dict)
     """``context.config``: the composed entry's object, else empty."""
     sub_agent: SubAgent | None = None

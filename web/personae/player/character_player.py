@@ -11,24 +11,29 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from personae.conversation import edits, forks
+from personae.conversation.changes import TurnState
 from personae.conversation.entries import Entry
+from personae.conversation.turns import last_message
 from personae.errors import StorageError, UsageError
-from personae.events import Events, Listener
 from personae.package.model import Package, Problem
+from personae.package.sources import Source
 from personae.package.steps import Progress, run_async
 from personae.player import views
-from personae.player.composition import Stage, set_up
-from personae.player.editing import answer, revise, settle
+from personae.player.composition import Loaded, set_up
+from personae.player.editing import answer_again, catch_up, revise
 from personae.player.environment import Environment
-from personae.player.gate import check_free, gate, respond
-from personae.player.package_sources import Source
+from personae.player.exchange import respond, run_exchange
+from personae.player.gate import check_free, gate
 from personae.player.session import Session
 from personae.settings import Settings
-from personae.storage.transfer import conversation_file as exchange
+from personae.storage.journal import Journal
+from personae.storage.snapshot import Snapshot
+from personae.storage.transfer import conversation_file
 from personae.turn import commands
-from personae.turn.turn import run_turn
+from personae.turn.events import Events, Listener
+from personae.turn.seat import Seat
 
-LOADING = {"state": "loading", "detail": "", "seconds": None}
+LOADING = TurnState("loading")
 
 
 class CharacterPlayer:
@@ -60,7 +65,7 @@ class CharacterPlayer:
         self._character_id = character_id
         self._progress = progress
         self._loading: asyncio.Task[None] | None = None
-        self._stage: Stage | None = None
+        self._loaded: Loaded | None = None
         self._disposed = False
 
     async def ready(self, *, whole: bool = True) -> None:
@@ -74,7 +79,7 @@ class CharacterPlayer:
             self._loading = asyncio.ensure_future(self._load())
         await asyncio.shield(self._loading)
         if whole:
-            await self._on_stage.openings.whole()
+            await self._ready.current.whole()
 
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
         """Subscribes to an event; the result unsubscribes."""
@@ -89,9 +94,9 @@ class CharacterPlayer:
             raise UsageError("empty_message", "There is nothing to send.")
 
         async def say(session: Session) -> dict[str, Any]:
-            session.journal.append("user", text)
+            said = session.journal.append("user", text)
             await session.journal.save()
-            return await run_turn(session, text, regenerate=False)
+            return await run_exchange(session, [session.first_seat], said)
 
         return await self._respond(say)
 
@@ -99,7 +104,9 @@ class CharacterPlayer:
         """Answers the last user message again; the old response is removed."""
 
         async def again(session: Session) -> dict[str, Any]:
-            return await answer(session, edits.regenerate(session.journal.entries), regenerate=True)
+            return await answer_again(
+                session, edits.regenerate(session.journal.entries), regenerate=True
+            )
 
         return await self._respond(again)
 
@@ -108,7 +115,7 @@ class CharacterPlayer:
 
         async def again(session: Session) -> dict[str, Any]:
             edit = edits.resubmit(session.journal.entries, entry_id, text)
-            return await answer(session, edit, regenerate=not edit.changed)
+            return await answer_again(session, edit, regenerate=not edit.changed)
 
         return await self._respond(again)
 
@@ -116,11 +123,11 @@ class CharacterPlayer:
         """Lets the character go on where it stopped."""
 
         async def go_on(session: Session) -> dict[str, Any]:
-            index = edits.last_user(session.journal.entries)
+            entries = session.journal.entries
+            index = last_message(entries)
             if index is None:
                 raise UsageError("nothing_to_answer", "There is no message to go on from.")
-            said = session.journal.entries[index].content
-            return await run_turn(session, said, regenerate=False)
+            return await run_exchange(session, [session.first_seat], entries[index])
 
         return await self._respond(go_on)
 
@@ -150,33 +157,33 @@ class CharacterPlayer:
         session = self._session
         async with gate(session):
             edit = forks.fork(session.journal.entries, entry_id)
-            told = session.hooks.told_of_edits()
-            forked = await self._on_stage.conversations.fork(session.journal, edit, told)
-        await self._on_stage.openings.open(forked)
-        opening = self._session.opening
-        if opening is not None:
-            await asyncio.shield(opening)
+            told = session.told_of_edits()
+            forked = await self._ready.conversations.fork(session.journal, edit, told)
+        await self._ready.current.open(forked)
+        starting = self._session.starting
+        if starting is not None:
+            await asyncio.shield(starting)
         return forked
 
     def list_commands(self) -> list[dict[str, str]]:
         """``[{name, agentId, description}]``."""
-        return commands.listed(self._session.registry)
+        return commands.listed(self._seat.registry)
 
     async def run_command(self, name: str, args: str = "") -> str | None:
         """Runs a command; a string is the agent's reason to refuse the input. Raises AgentError."""
         session = self._writable()
         async with gate(session):
-            return await commands.run(session, name, args)
+            return await commands.run(session.first_seat, name, args)
 
     def stop(self) -> None:
         """Stops what is under way and keeps what there is; harmless when nothing is."""
         if self._has_session:
-            self._session.stop()
+            self._session.room.stopping.stop()
 
     async def new_conversation(self) -> str:
         """Opens a new conversation; its id."""
         self._check_alive()
-        return await self._on_stage.openings.open_new()
+        return await self._ready.current.open_new()
 
     async def load_conversation(self, conversation_id: str, *, whole: bool = True) -> None:
         """Opens a stored conversation; ``whole`` as for ``ready``.
@@ -185,9 +192,9 @@ class CharacterPlayer:
         """
         self._check_alive()
         if conversation_id != self.conversation_id:
-            await self._on_stage.openings.open(conversation_id)
+            await self._ready.current.open(conversation_id)
         if whole:
-            await self._on_stage.openings.whole()
+            await self._ready.current.whole()
 
     async def list_conversations(self) -> list[dict[str, Any]]:
         """``[{id, title, createdAt, updatedAt}]``, the one that changed last first.
@@ -196,20 +203,20 @@ class CharacterPlayer:
         """
         current = self._session.journal.head
         try:
-            return views.conversation_list(await self._on_stage.conversations.heads(), current)
+            return views.conversation_list(await self._ready.conversations.heads(), current)
         except StorageError as error:
-            self._on_stage.saver.suspend(error)
-            unstored = self._on_stage.conversations.unstored_heads()
+            self._ready.saver.suspend(error)
+            unstored = self._ready.conversations.unstored_heads()
             return views.conversation_list(unstored, current)
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Deletes a conversation; the open one is replaced by the newest other."""
         self._check_alive()
-        await self._on_stage.openings.delete(conversation_id)
+        await self._ready.current.delete(conversation_id)
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         self._check_alive()
-        await self._on_stage.openings.rename(conversation_id, title)
+        await self._ready.current.rename(conversation_id, title)
 
     def get_conversation(self) -> list[dict[str, Any]]:
         """Copies of the messages: ``{id, index, role, content}``, marks where they are set."""
@@ -217,55 +224,50 @@ class CharacterPlayer:
 
     async def export_conversation(self, conversation_id: str | None = None) -> dict[str, Any]:
         """A conversation as JSON, the open one by default; works while storage does not."""
-        journal = self._session.journal
-        if conversation_id not in (None, journal.id):
-            journal = await self._on_stage.conversations.load(str(conversation_id))
-        if journal is not self._session.journal:
-            await self._on_stage.conversations.complete(journal)
-        return exchange.export_conversation(journal, self.package.name)
+        journal = await self._whole(conversation_id)
+        return conversation_file.export_conversation(journal, self.package.name)
 
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
-        head, entries, stores = await run_async(exchange.import_conversation(data))
-        return await self._on_stage.conversations.write(
-            self._on_stage.conversations.new_head(
-                title=head.title,
-                named=head.named,
-                next_entry=head.next_entry,
-                last_number=head.last_number,
-                tokens_spent=head.tokens_spent,
-            ),
-            entries,
-            stores,
-        )
+        found = await run_async(conversation_file.import_conversation(data))
+        return await self._ready.conversations.copy(found)
+
+    async def snapshot(self, conversation_id: str | None = None) -> Snapshot:
+        """All of a conversation as it is now, the open one by default, for ``restore``."""
+        return (await self._whole(conversation_id)).snapshot()
+
+    async def restore(self, snapshot: Snapshot) -> str:
+        """Stores what ``snapshot`` gave as a new conversation; its id."""
+        self._check_alive()
+        return await self._ready.conversations.copy(snapshot)
 
     def export_default_data(self) -> dict[str, str]:
         """``{"<agentId>.agent.json": text}`` of the open conversation's stores."""
-        return exchange.default_data(self._session.journal)
+        return conversation_file.default_data(self._session.journal)
 
     def agents(self) -> list[dict[str, Any]]:
         """What is known of each agent, private ones of sub-agents included."""
-        return views.agents(self._session)
+        return views.agents(self._seat)
 
     async def agent_store(self, agent_id: str) -> Any:
         """A copy of an agent's store.
 
         Raises UsageError ``unknown_agent``, BridgeError ``store_unreadable``.
         """
-        return self._session.store(views.find_agent(self._session, agent_id))
+        return self._seat.agents.store(views.find_agent(self._seat, agent_id))
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
         """What the agent did, see ``agent_log.AgentLog``."""
-        return self._session.log.lines(views.find_agent(self._session, agent_id).agent_id)
+        return self._seat.room.log.lines(views.find_agent(self._seat, agent_id).agent_id)
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
         session = self._session
         if not session.read_only and not session.answering:
             async with gate(session):
-                await settle(session)
-        return views.prompt_preview(session)
+                await catch_up(session)
+        return views.prompt_preview(session.first_seat)
 
     def configure(self, **changes: Any) -> None:
         """Changes settings; the next request uses them. Raises UsageError."""
@@ -279,18 +281,18 @@ class CharacterPlayer:
         if self._loading is not None and not self._loading.done():
             self._loading.cancel()
             await asyncio.wait([self._loading])
-        if self._stage is not None:
-            await self._stage.close()
+        if self._loaded is not None:
+            await self._loaded.close()
         self.events.clear()
 
     @property
     def package(self) -> Package:
-        return self._on_stage.package
+        return self._ready.package
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """What is odd about the package: the loader's findings and names registered twice."""
-        return (*self.package.warnings, *self._session.registry.warnings)
+        return (*self.package.warnings, *self._ready.registry.warnings)
 
     @property
     def entries(self) -> list[Entry]:
@@ -303,7 +305,7 @@ class CharacterPlayer:
 
     @property
     def character_id(self) -> str:
-        return self._on_stage.conversations.character_id
+        return self._ready.conversations.character_id
 
     @property
     def read_only(self) -> bool:
@@ -316,13 +318,13 @@ class CharacterPlayer:
         return self._has_session and self._session.answering
 
     @property
-    def turn(self) -> dict[str, Any]:
-        """``{state, detail, seconds}``; see the ``change`` event."""
-        return dict(self._session.turn if self._has_session else LOADING)
+    def turn(self) -> TurnState:
+        """What the turn is doing; see the ``change`` event."""
+        return self._session.room.display.turn if self._has_session else LOADING
 
     async def _load(self) -> None:
         environment = self._environment or await _browser(self._storage)
-        self._stage = await set_up(
+        self._loaded = await set_up(
             self._source,
             environment,
             self.events,
@@ -330,21 +332,25 @@ class CharacterPlayer:
             self._character_id,
             self._progress,
         )
-        await self._stage.openings.open_newest()
+        await self._loaded.current.open_newest()
 
     @property
-    def _on_stage(self) -> Stage:
-        if self._stage is None:
+    def _ready(self) -> Loaded:
+        if self._loaded is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
-        return self._stage
+        return self._loaded
 
     @property
     def _has_session(self) -> bool:
-        return self._stage is not None and self._stage.openings.has_session
+        return self._loaded is not None and self._loaded.current.has_session
 
     @property
     def _session(self) -> Session:
-        return self._on_stage.openings.session
+        return self._ready.current.session
+
+    @property
+    def _seat(self) -> Seat:
+        return self._session.first_seat
 
     async def _respond(
         self, work: Callable[[Session], Awaitable[dict[str, Any]]]
@@ -356,6 +362,15 @@ class CharacterPlayer:
         session = self._writable()
         async with gate(session):
             await revise(session, make(session.journal.entries))
+
+    async def _whole(self, conversation_id: str | None) -> Journal:
+        """A conversation with all its entries, the open one by default."""
+        if conversation_id in (None, self.conversation_id):
+            await self._ready.current.whole()
+            return self._session.journal
+        journal = await self._ready.conversations.load(str(conversation_id))
+        await self._ready.conversations.complete(journal)
+        return journal
 
     def _writable(self) -> Session:
         """The open session, for one that changes it. Raises UsageError."""

@@ -1,4 +1,4 @@
-"""From a package source to a stage on which conversations open: the player's own wiring."""
+"""From a package source to a character whose conversations can be opened: the player's wiring."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from personae.events import Events
+from personae.conversation.entries import FIRST_MEMBER
 from personae.llm.models import Models
 from personae.package.model import Package
+from personae.package.sources import Source, character_id, load_source
 from personae.package.steps import Progress
 from personae.player.environment import Environment
-from personae.player.open_conversation import Openings
-from personae.player.package_sources import Source, character_id, load_source
-from personae.player.session import Services
+from personae.player.open_conversation import OpenConversation
+from personae.player.seats import Cast, Character
 from personae.settings import Settings
 from personae.storage.conversations import Conversations
 from personae.storage.saver import Saver
-from personae.tools.registry import build_registry
+from personae.tools.registry import Registry, build_registry
+from personae.turn.events import Events
+from personae.turn.room import Surroundings
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A loaded character, before its first conversation is open."""
+class Loaded:
+    """A loaded character with its conversations, of which one is open."""
 
     package: Package
+    registry: Registry
     conversations: Conversations
-    openings: Openings
+    current: OpenConversation
     saver: Saver
 
     async def close(self) -> None:
         """Ends what runs; what cannot be saved now is kept and tried again."""
-        await self.openings.close()
+        await self.current.close()
         await self.saver.flush()
 
 
@@ -43,10 +46,12 @@ async def set_up(
     settings: Callable[[], Settings],
     identity: str | None,
     progress: Progress | None,
-) -> Stage:
+) -> Loaded:
     """Loads the package and makes what plays it. Raises PackageError."""
     facts = environment.provider_facts
-    package, _ = await asyncio.gather(load_source(source, environment, progress), facts.load())
+    package, _ = await asyncio.gather(
+        load_source(source, environment.fetch_package, environment.install, progress), facts.load()
+    )
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),
@@ -55,9 +60,18 @@ async def set_up(
         environment.notifier,
         events.change,
     )
-    models = Models(environment.transport, environment.clock, settings, facts)
     registry = build_registry(package)
     for problem in (*package.warnings, *registry.warnings):
         logging.getLogger("personae").warning("%s: %s", problem.file, problem.message)
-    services = Services(package, registry, environment, events, models, settings)
-    return Stage(package, conversations, Openings(services, conversations, saver), saver)
+    surroundings = Surroundings(
+        Models(environment.transport, environment.clock, settings, facts),
+        settings,
+        environment.clock,
+        environment.sandbox,
+        events,
+        environment.install,
+        environment.web_reader,
+    )
+    cast = Cast(surroundings, {FIRST_MEMBER: Character(package, registry)})
+    current = OpenConversation(cast, conversations, environment, events)
+    return Loaded(package, registry, conversations, current, saver)

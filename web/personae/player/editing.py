@@ -9,30 +9,33 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from personae.conversation.edits import Edit, last_user
+from personae.conversation.edits import Edit
+from personae.conversation.turns import last_message
+from personae.player.exchange import run_exchange
 from personae.player.session import Session
 from personae.turn.stop import Stopped
-from personae.turn.turn import run_turn
 
 
 async def revise(session: Session, edit: Edit) -> None:
     """Applies and saves an edit, then tells the agents."""
-    session.journal.apply(edit, session.hooks.told_of_edits())
+    session.journal.apply(edit, session.told_of_edits())
     await session.journal.save()
-    session.meter.begin_response()
-    await settle(session)
+    session.room.meter.begin_response()
+    await catch_up(session)
 
 
-async def answer(session: Session, edit: Edit, *, regenerate: bool) -> dict[str, Any]:
+async def answer_again(session: Session, edit: Edit, *, regenerate: bool) -> dict[str, Any]:
     """Applies an edit, then answers the last user message."""
     await revise(session, edit)
-    index = last_user(session.journal.entries)
+    entries = session.journal.entries
+    index = last_message(entries)
     if session.left or index is None:
         return {"role": "assistant", "content": "", "stopped": True}
-    return await run_turn(session, session.journal.entries[index].content, regenerate=regenerate)
+    queue = [session.first_seat]
+    return await run_exchange(session, queue, entries[index], regenerate=regenerate)
 
 
-async def settle(session: Session) -> None:
-    """``Session.settle`` that the user can stop; what was not done is done before the next turn."""
+async def catch_up(session: Session) -> None:
+    """``Session.catch_up`` that the user can stop; the rest is done before the next turn."""
     with contextlib.suppress(Stopped):
-        await session.renew_stopper().run(session.settle())
+        await session.room.stopping.renew().run(session.catch_up())

@@ -1,21 +1,17 @@
 """Who may change the open conversation, and when.
 
 Invariants: what changes a conversation waits for what changes it already, also for the hooks after
-a response; a second response while one is under way is refused, not queued; nothing changes a
+a response; a second answer while one is awaited is refused, not queued; nothing changes a
 conversation that another tab holds or that was left meanwhile.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from personae.errors import UsageError
 from personae.player.session import Session
-
-Reply = dict[str, Any]
 
 
 def check_free(session: Session) -> None:
@@ -34,27 +30,4 @@ async def gate(session: Session) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            session.show("idle")
-
-
-async def respond(session: Session, work: Callable[[Session], Awaitable[Reply]]) -> Reply:
-    """Runs what brings a response; a caller that is cancelled stops it."""
-    check_free(session)
-    response = session.begin_response()
-
-    async def run() -> Reply:
-        try:
-            async with gate(session):
-                return await work(session)
-        finally:
-            if session.response is response:
-                session.end_response()
-
-    task = asyncio.ensure_future(run())
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        session.stop()
-        # Nobody is left to hear of a failure.
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        raise
+            session.room.display.show("idle")

@@ -12,28 +12,33 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from personae.conversation.repair import INTERRUPTED, unanswered
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
+from personae.conversation.repair import INTERRUPTED, open_calls
 from personae.errors import PersonaeError, StorageError, UsageError
-from personae.player.editing import settle
-from personae.player.session import Services, Session
+from personae.player.editing import catch_up
+from personae.player.environment import Environment
+from personae.player.seats import Cast
+from personae.player.session import Session
 from personae.storage.conversations import Conversations
 from personae.storage.journal import Journal
 from personae.storage.leases import Lease
-from personae.storage.saver import Saver
+from personae.turn.events import Events
 
 LOCK_POLL = 2_000
 """Milliseconds between two tries to take over a conversation."""
 
 
-class Openings:
+class OpenConversation:
     """Holds the open session and replaces it."""
 
-    def __init__(self, services: Services, conversations: Conversations, saver: Saver) -> None:
-        self._services = services
+    def __init__(
+        self, cast: Cast, conversations: Conversations, environment: Environment, events: Events
+    ) -> None:
+        self._cast = cast
         self._conversations = conversations
-        self._saver = saver
-        self._environment = services.environment
-        self._events = services.events
+        self._saver = environment.saver
+        self._environment = environment
+        self._events = events
         self._session: Session | None = None
         self._leaving: dict[asyncio.Task[None], Session] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -154,7 +159,7 @@ class Openings:
         await asyncio.gather(*self._leaving, *self._background, return_exceptions=True)
 
     async def _enter(self, journal: Journal, lease: Lease | None) -> None:
-        session = Session(self._services, journal, lease)
+        session = self._cast.sit_down(journal, lease)
         if lease is not None and journal.is_whole:
             await repair(journal)
         previous, self._session = self._session, session
@@ -163,15 +168,15 @@ class Openings:
             closing = asyncio.ensure_future(self._close(previous))
             self._leaving[closing] = previous
             closing.add_done_callback(self._leaving.pop)
-        self._events.change("conversation", id=journal.id)
-        self._events.change("entries")
-        self._events.change("read_only", value=session.read_only)
+        self._events.change(ConversationOpened(journal.id))
+        self._events.change(EntriesReplaced())
+        self._events.change(ReadOnlyChanged(session.read_only))
         if not journal.is_whole:
             session.reading = self._spawn(self._complete(session))
         if session.read_only:
             self._spawn(self._watch(session))
         else:
-            session.opening = self._spawn(self._begin(session))
+            session.starting = self._spawn(self._begin(session))
 
     async def _complete(self, session: Session) -> None:
         """Brings the older entries of a long conversation; goes on trying while it is open."""
@@ -192,12 +197,13 @@ class Openings:
                     if not session.left:
                         await repair(session.journal)
                 if not session.left:
-                    await settle(session)
-                    await session.keep_up()
+                    await catch_up(session)
+                    for seat in session.seats.values():
+                        await seat.keep_up()
             except PersonaeError as error:
                 self._events.emit("error", error)
             finally:
-                session.show("idle")
+                session.room.display.show("idle")
 
     async def _watch(self, session: Session) -> None:
         """Takes the conversation over when the other tab has closed it."""
@@ -231,8 +237,17 @@ class Openings:
 
 async def repair(journal: Journal) -> None:
     """Answers the calls that a killed tab left without a result."""
-    for entry, call in unanswered(journal.entries):
+    for entry, call in open_calls(journal.entries):
         if entry.rejected:
             continue
-        journal.append("tool", INTERRUPTED, tool_call_id=call.id, number=call.number, ok=False)
+        journal.append(
+            "tool",
+            INTERRUPTED,
+            tool_call_id=call.id,
+            number=call.number,
+            ok=False,
+            state="cut",
+            member=entry.member,
+            reply_to=entry.reply_to,
+        )
     await journal.save()

@@ -11,8 +11,8 @@ from personae.llm.request.body import tool_definition
 from personae.llm.request.encoded import spread
 from personae.llm.request.token_estimate import estimate_message, estimate_prompt
 from personae.package.model import AgentProgram
-from personae.player.session import Session
-from personae.storage.records import Head
+from personae.storage.head import Head
+from personae.turn.seat import Seat
 
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -41,26 +41,25 @@ def conversation_list(heads: Iterable[Head], current: Head) -> list[dict[str, An
     ]
 
 
-def agents(session: Session) -> list[dict[str, Any]]:
+def agents(seat: Seat) -> list[dict[str, Any]]:
     """Each agent's manifest and state; see ``_agent``."""
-    owned = {program.agent_id for program in session.registry.programs.values()}
+    owned = {program.agent_id for program in seat.registry.programs.values()}
     return [
-        _agent(session, program, program.agent_id not in owned)
-        for program in session.registry.everyone()
+        _agent(seat, program, program.agent_id not in owned) for program in seat.registry.everyone()
     ]
 
 
-def find_agent(session: Session, agent_id: str) -> AgentProgram:
-    program = session.registry.find(agent_id)
+def find_agent(seat: Seat, agent_id: str) -> AgentProgram:
+    program = seat.registry.find(agent_id)
     if program is None:
         raise UsageError("unknown_agent", f"This character has no agent {agent_id!r}.")
     return program
 
 
-def prompt_preview(session: Session) -> dict[str, Any]:
+def prompt_preview(seat: Seat) -> dict[str, Any]:
     """The next request's messages and tools, with token estimates (``tokens`` is the sum)."""
-    messages = list(spread(session.messages()))
-    tools = [tool_definition(tool) for tool in session.tools()]
+    messages = list(spread(seat.messages()))
+    tools = [tool_definition(tool) for tool in seat.tools.definitions()]
     return {
         "messages": messages,
         "tools": tools,
@@ -75,8 +74,8 @@ def _message(index: int, entry: Entry) -> dict[str, Any]:
     return message | {name: True for name, marked in marks.items() if marked}
 
 
-def _agent(session: Session, program: AgentProgram, private: bool) -> dict[str, Any]:
-    manifest, registry = program.manifest, session.registry
+def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
+    manifest, registry = program.manifest, seat.registry
     return {
         "id": program.agent_id,
         "description": manifest.description or "",
@@ -99,12 +98,12 @@ def _agent(session: Session, program: AgentProgram, private: bool) -> dict[str, 
         "libraries": list(manifest.libraries),
         "preload": manifest.preload,
         "debug": manifest.debug,
-        "worker": session.agents.worker_state(program.agent_id),
-        "storeSize": len(session.journal.stores[program.agent_id].text)
-        if program.agent_id in session.journal.stores
+        "worker": seat.agents.worker_state(program.agent_id),
+        "storeSize": len(seat.room.journal.stores[program.agent_id].text)
+        if program.agent_id in seat.room.journal.stores
         else 0,
         "tokensSpent": {
-            "response": session.meter.response_spent,
-            "conversation": session.journal.head.tokens_spent,
+            "response": seat.room.meter.response_spent,
+            "conversation": seat.room.journal.head.tokens_spent,
         },
     }

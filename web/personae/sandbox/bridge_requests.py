@@ -7,58 +7,54 @@ while the call it belongs to runs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from personae.errors import PersonaeError
-from personae.package.model import AgentProgram
 from personae.ports import Wire
 from personae.sandbox.channel import Channel, ProtocolViolation, limit
 from personae.sandbox.request_check import checked_request
 
 
-class Bridge(Protocol):
-    """What agents reach through ``studio``; implemented by the player."""
+class Serve(Protocol):
+    """Answers what one call of an agent asks for through ``studio``; each call brings its own."""
 
-    async def request(
-        self,
-        program: AgentProgram,
-        method: str,
-        arguments: Mapping[str, Any],
-        context: Mapping[str, Any],
-    ) -> Any:
+    async def __call__(self, method: str, arguments: Mapping[str, Any]) -> Any:
         """Answers ``studio.<method>`` with a JSON value.
 
         ``arguments`` are named and typed as ``protocol.json`` declares; absent optional ones are
-        absent. ``context`` is the running call's. Raises BridgeError to refuse.
+        absent. Raises BridgeError to refuse.
         """
         ...
 
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind`` is toast, log or console; error for what the player finds wrong with it."""
-        ...
 
+class BridgeRequests:
+    """The open requests of one process."""
 
-class Requests:
-    """The open requests of one process; ``context`` is the running call's."""
-
-    def __init__(self, program: AgentProgram, bridge: Bridge) -> None:
-        self.context: Mapping[str, Any] = {}
-        self._program = program
-        self._bridge = bridge
+    def __init__(self, apis: Collection[str]) -> None:
+        self._apis = apis
+        self._serve: Serve | None = None
         self._open: dict[int, asyncio.Task[None]] = {}
 
-    def serve(self, fields: Mapping[str, Any], channel: Channel, wire: Wire) -> None:
+    def belong_to(self, serve: Serve) -> None:
+        """A call begins; ``serve`` answers what comes in until it ends."""
+        self._serve = serve
+
+    def accept(self, fields: Mapping[str, Any], channel: Channel, wire: Wire) -> None:
         """Begins to answer a request. Raises ProtocolViolation for one no honest worker makes."""
         number: int = fields["request"]
         if number in self._open:
             raise ProtocolViolation(f"request {number} twice")
         if len(self._open) >= limit("openRequests"):
             raise ProtocolViolation("a flood of requests")
-        self._open[number] = asyncio.ensure_future(self._answer(number, fields, channel, wire))
+        if self._serve is None:
+            raise ProtocolViolation("a request outside a call")
+        answer = self._answer(self._serve, number, fields, channel, wire)
+        self._open[number] = asyncio.ensure_future(answer)
 
     def cancel(self) -> None:
         """Drops what is open: its call has ended."""
+        self._serve = None
         if not self._open:
             return
         for task in self._open.values():
@@ -66,12 +62,12 @@ class Requests:
         self._open.clear()
 
     async def _answer(
-        self, number: int, fields: Mapping[str, Any], channel: Channel, wire: Wire
+        self, serve: Serve, number: int, fields: Mapping[str, Any], channel: Channel, wire: Wire
     ) -> None:
-        method, apis = fields["method"], self._program.manifest.apis
+        method = fields["method"]
         try:
-            arguments = checked_request(apis, method, fields["arguments"])
-            value = await self._bridge.request(self._program, method, arguments, self.context)
+            arguments = checked_request(self._apis, method, fields["arguments"])
+            value = await serve(method, arguments)
             reply = channel.outgoing("reply", request=number, value=value)
         except PersonaeError as error:
             reply = _refusal(channel, number, error.code, error.message)

@@ -14,7 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,13 +22,11 @@ from typing import Any
 from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.ports import Clock, Sandbox, Wire
-from personae.sandbox.bridge_requests import Bridge, Requests
+from personae.sandbox.bridge_requests import BridgeRequests, Serve
 from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
 from personae.sandbox.deadlines import DeadlineWatch, Due
 from personae.sandbox.idle_workers import idle_workers
 from personae.sandbox.missing_exports import missing
-
-__all__ = ["FUNCTIONS", "AgentProcess", "Bridge", "Outcome", "StoreText"]
 
 CALL_DEADLINE = 8_000
 MODEL_CALL_DEADLINE = 120_000
@@ -71,7 +69,9 @@ class StoreText:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Returned:
+    """What a call of an agent gave."""
+
     value: str | None
     """What the function returned, as text; None for nothing."""
     store: StoreText | None
@@ -80,11 +80,16 @@ class Outcome:
     """Milliseconds from sending the call to having its result."""
 
 
+Notice = Callable[[AgentProgram, str, str], None]
+"""Hears what an agent says beside its results: the kind is toast, log or console; error for what
+the player finds wrong with it."""
+
+
 class AgentProcess:
     """Runs one agent instance. ``close()`` ends it for good."""
 
     def __init__(
-        self, program: AgentProgram, sandbox: Sandbox, clock: Clock, bridge: Bridge
+        self, program: AgentProgram, sandbox: Sandbox, clock: Clock, notice: Notice
     ) -> None:
         self.program = program
         self.exports: frozenset[str] = frozenset()
@@ -92,8 +97,8 @@ class AgentProcess:
         self._sandbox = sandbox
         self._idle = idle_workers(sandbox)
         self._clock = clock
-        self._bridge = bridge
-        self._turn = asyncio.Lock()
+        self._notify = notice
+        self._one_call = asyncio.Lock()
         self._channel = Channel()
         self._channel.close()
         self._wire: Wire | None = None
@@ -105,7 +110,7 @@ class AgentProcess:
         self._watch = DeadlineWatch(clock, self._expire)
         self._held: str | None = None
         self._calls = 0
-        self._requests = Requests(program, bridge)
+        self._requests = BridgeRequests(program.manifest.apis)
         may_call_models = "studio.model" in program.manifest.apis
         self._deadline = MODEL_CALL_DEADLINE if may_call_models else CALL_DEADLINE
 
@@ -116,7 +121,7 @@ class AgentProcess:
 
     async def start(self) -> frozenset[str]:
         """Starts and loads the agent if it is not running; answers its exports."""
-        async with self._turn:
+        async with self._one_call:
             if not self._is_ready():
                 await self._make_ready()
             return self.exports
@@ -128,17 +133,20 @@ class AgentProcess:
         *,
         context: Mapping[str, Any],
         store: StoreText,
+        serve: Serve,
         verbatim: bool = False,
         deadline: float | None = None,
-    ) -> Outcome:
+    ) -> Returned:
         """Calls ``function(*arguments, store, studio, context)`` in the agent.
 
-        ``verbatim``: the name is a command handler's, not one of the contract's. ``deadline`` in
-        milliseconds lowers the agent's own. Raises AgentError; the store is then as before.
+        ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
+        not one of the contract's. ``deadline`` in milliseconds lowers the agent's own. Raises
+        AgentError; the store is then as before.
         """
-        async with self._turn:
+        async with self._one_call:
             if not self._is_ready():
                 await self._make_ready()
+            self._requests.belong_to(serve)
             try:
                 return await self._run(function, arguments, context, store, verbatim, deadline)
             except AgentError as error:
@@ -167,9 +175,8 @@ class AgentProcess:
         store: StoreText,
         verbatim: bool,
         deadline: float | None,
-    ) -> Outcome:
+    ) -> Returned:
         self._calls += 1
-        self._requests.context = context
         started = self._clock.monotonic()
         text = self._channel.outgoing(
             "call",
@@ -190,7 +197,7 @@ class AgentProcess:
             raise self._thrown(message, function)
         self._held = store.text if message.store is None else message.store
         changed = None if message.store is None else StoreText(store.version + 1, message.store)
-        return Outcome(message.fields.get("value"), changed, self._clock.monotonic() - started)
+        return Returned(message.fields.get("value"), changed, self._clock.monotonic() - started)
 
     def _is_ready(self) -> bool:
         """Whether a worker with the agent in it waits for a call."""
@@ -220,7 +227,7 @@ class AgentProcess:
 
     def _release(self) -> bool:
         """Ends the worker if nothing runs or waits here; the next call starts another."""
-        if self._turn.locked():
+        if self._one_call.locked():
             return False
         self._end()
         return True
@@ -256,7 +263,7 @@ class AgentProcess:
         if not self._examined:
             self._examined = True
             for text in missing(program, self.exports):
-                self._bridge.notice(program, "error", text)
+                self._notify(program, "error", text)
 
     def _expect(self, message: Message, type_: str) -> Message:
         if message.type == type_:
@@ -304,7 +311,7 @@ class AgentProcess:
         elif message.type == "request":
             self._check_call(message)
             assert self._wire is not None
-            self._requests.serve(message.fields, self._channel, self._wire)
+            self._requests.accept(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
             self._end()
             self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
@@ -326,7 +333,7 @@ class AgentProcess:
             kind, text = "log", f"{dropped} more messages of this call were dropped"
         elif kind not in ("log", "toast", "console"):
             raise ProtocolViolation(f"a notice of kind {kind[:40]!r}")
-        self._bridge.notice(self.program, kind, _clean(text))
+        self._notify(self.program, kind, _clean(text))
 
     def _end(self) -> None:
         self._channel.close()

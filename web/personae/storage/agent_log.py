@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged, Changed
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
-from personae.ports import Clock, Delete, Key, Put, Record
-from personae.storage.journal import Changed, Journal
+from personae.ports import Clock
+from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
 
 MOST = 500
@@ -30,8 +31,8 @@ class AgentLog:
         self._changed = changed
         self._lines: dict[str, deque[dict[str, Any]]] = {}
         self._next: dict[str, int] = {}
-        for record in journal.log_records:
-            self._restore(record)
+        for (owner, number), value in journal.logs.items():
+            self._restore(owner, number, value)
 
     def lines(self, agent_id: str) -> list[dict[str, Any]]:
         """Copies of the agent's records, oldest first."""
@@ -42,7 +43,7 @@ class AgentLog:
         self._of(program.agent_id).append(line)
         if program.manifest.debug:
             self._store(program.agent_id, line)
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def call(
         self,
@@ -62,11 +63,10 @@ class AgentLog:
             }
             self.add(program, "call", function, **facts)
 
-    def _restore(self, record: Record) -> None:
-        agent_id, number = str(record.key[1]), int(record.key[3])
-        self._next[agent_id] = number + 1
+    def _restore(self, owner: str, number: int, value: str | bytes) -> None:
+        self._next[owner] = number + 1
         with contextlib.suppress(StorageError):
-            self._of(agent_id).append(loads(record.value))
+            self._of(owner).append(loads(value))
 
     def _of(self, agent_id: str) -> deque[dict[str, Any]]:
         return self._lines.setdefault(agent_id, deque(maxlen=MOST))
@@ -74,9 +74,5 @@ class AgentLog:
     def _store(self, agent_id: str, line: dict[str, Any]) -> None:
         number = self._next.get(agent_id, 1)
         self._next[agent_id] = number + 1
-        self._journal.stage(Put("stores", self._key(agent_id, number), dumps(line)))
-        if number > MOST:
-            self._journal.stage(Delete("stores", self._key(agent_id, number - MOST)))
-
-    def _key(self, agent_id: str, number: int) -> Key:
-        return (self._journal.id, agent_id, "log", number)
+        self._journal.put_log(agent_id, number, dumps(line))
+        self._journal.drop_log(agent_id, number - MOST)

@@ -12,24 +12,24 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from personae.conversation.changes import Changed
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Table
-from personae.sandbox.process import StoreText
-from personae.storage.journal import Changed, Journal
+from personae.ports import Caution, Clock, Delete, Key, Notifier, Put, Query, Record, Table
+from personae.storage.head import Head
+from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
-    Head,
+    CONVERSATION_TABLES,
     head_from_record,
     loads,
-    put_entry,
     put_head,
-    put_store,
     store_from_record,
 )
 from personae.storage.saver import Saver
+from personae.storage.snapshot import Snapshot
 
 PAGE = 100
 """Entries that are read before a conversation is shown."""
@@ -61,12 +61,16 @@ class Conversations:
 
     async def heads(self) -> list[Head]:
         """The readable heads, the one that changed last first. Raises StorageError."""
-        return self._heads(await self._saver.read("conversations", (self.character_id,)))
+        return self._heads(await self._saver.read(self._mine))
 
     def unstored_heads(self) -> list[Head]:
         """As ``heads``, of the conversations that are in memory only."""
-        heads = self._heads(self._saver.unstored("conversations", (self.character_id,)))
+        heads = self._heads(self._saver.unstored(self._mine))
         return [head for head in heads if self._saver.is_unstored(head.id)]
+
+    @property
+    def _mine(self) -> Query:
+        return Query("conversations", (self.character_id,))
 
     def _heads(self, records: Iterable[Record]) -> list[Head]:
         heads = []
@@ -74,29 +78,25 @@ class Conversations:
             try:
                 heads.append(head_from_record(record))
             except StorageError as error:
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
         self._recency.know(heads)
         return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
 
     async def create(self) -> Journal:
         """A new, empty conversation, stored at once."""
-        journal = self._journal(self.new_head())
-        journal.stage(put_head(journal.head))
-        await journal.save()
-        self._saver.began(journal.id)
-        return journal
-
-    def new_head(self, **fields: Any) -> Head:
         now = self._clock.now()
-        head = Head(
-            id=f"{now:013d}-{os.urandom(4).hex()}",
-            character_id=self.character_id,
-            created_at=now,
-            updated_at=now,
-            **fields,
-        )
+        head = Head(self._new_id(now), self.character_id, created_at=now, updated_at=now)
         self._recency.touch(head)
-        return head
+        await self._write_new(head.id, [put_head(head)])
+        return self._journal(head)
+
+    @staticmethod
+    def _new_id(now: int) -> str:
+        return f"{now:013d}-{os.urandom(4).hex()}"
+
+    async def _write_new(self, conversation_id: str, writes: Sequence[Put]) -> None:
+        await self._saver.write(writes)
+        self._saver.note_new(conversation_id)
 
     async def load(self, conversation_id: str) -> Journal:
         """A stored conversation, of a long one the last page: ``complete`` brings the rest.
@@ -104,28 +104,33 @@ class Conversations:
         Raises UsageError ``unknown_conversation``, StorageError.
         """
         head = await self.head(conversation_id)
-        entries = await self._read("entries", (conversation_id,), conversation_id, limit=PAGE)
-        stores = await self._read("stores", (conversation_id,), conversation_id)
+        entries = await self._read("entries", conversation_id, limit=PAGE)
+        stores = await self._read("stores", conversation_id)
+        logs = await self._read("logs", conversation_id)
         readable, damaged = decode(entries)
-        self._warn_of(damaged)
+        self._warn_of(len(damaged))
         if entries:
             digits = str(entries[-1].key[-1])[1:]
             head.next_entry = max(head.next_entry, int(digits) + 1 if digits.isdecimal() else 0)
         journal = self._journal(head, readable)
         if len(entries) == PAGE:
             journal.first_read = entries[0].key
-        self._take_stores(journal, stores)
-        journal.log_records = [record for record in stores if len(record.key) == 4]
+        journal.unreadable = [Put("entries", record.key, record.value) for record in damaged]
+        self._read_stores(journal, stores)
+        journal.logs = {
+            (str(owner), int(number)): record.value
+            for record in logs
+            for _, owner, number in [record.key]
+        }
         return journal
 
     async def complete(self, journal: Journal) -> None:
         """Reads the entries before the last page, in steps that let others run. StorageError."""
         older: list[Entry] = []
-        damaged, before = 0, journal.first_read
+        damaged: list[Record] = []
+        before = journal.first_read
         while not journal.is_whole:
-            page = await self._read(
-                "entries", (journal.id,), journal.id, limit=BLOCK, before=before
-            )
+            page = await self._read("entries", journal.id, limit=BLOCK, before=before)
             decoded: list[Entry] = []
             for start in range(0, len(page), STEP):
                 entries, failed = decode(page[start : start + STEP])
@@ -136,11 +141,12 @@ class Conversations:
                 journal.prepend(older)
             else:
                 before = page[0].key
-        self._warn_of(damaged)
+        journal.unreadable += [Put("entries", record.key, record.value) for record in damaged]
+        self._warn_of(len(damaged))
 
     async def head(self, conversation_id: str) -> Head:
-        key = (self.character_id, conversation_id)
-        found = await self._read("conversations", key, conversation_id)
+        query = Query("conversations", (self.character_id, conversation_id))
+        found = await self._find(query, conversation_id)
         if not found:
             raise UsageError(
                 "unknown_conversation", f"This character has no conversation {conversation_id!r}."
@@ -151,8 +157,7 @@ class Conversations:
         """Removes every record of a conversation."""
         await self._saver.write(
             [
-                Delete("entries", (conversation_id,), prefix=True),
-                Delete("stores", (conversation_id,), prefix=True),
+                *(Delete(table, (conversation_id,), prefix=True) for table in CONVERSATION_TABLES),
                 Delete("conversations", (self.character_id, conversation_id)),
             ]
         )
@@ -165,55 +170,55 @@ class Conversations:
 
     async def fork(self, source: Journal, edit: Edit, told: Iterable[str]) -> str:
         """Writes a new conversation from the source's entries up to the fork point; its id."""
-        head = self.new_head(
+        return await self.copy(
+            Snapshot(source.head, edit.entries, source.stores),
+            edit,
+            told,
             title=f"{source.head.title} (fork)".strip(),
             named=True,
-            next_entry=source.head.next_entry,
-            last_number=source.head.last_number,
-            tokens_spent=source.head.tokens_spent,
         )
-        return await self.write(head, edit.entries, source.stores, edit, told)
 
-    async def write(
+    async def copy(
         self,
-        head: Head,
-        entries: Sequence[Entry],
-        stores: dict[str, StoreText],
+        source: Snapshot,
         edit: Edit | None = None,
         told: Iterable[str] = (),
+        **changes: Any,
     ) -> str:
-        """Writes a whole conversation; its id.
+        """Writes a whole conversation under a new id; the id.
 
-        The head is in the last transaction: a conversation is there once all of it is.
+        The head is in the last transaction: a conversation is there once all of it is. ``edit``
+        and ``told`` as for ``Journal.expect_edit``, ``changes`` to the source's head.
         """
-        journal = self._journal(head, entries)
+        now = self._clock.now()
+        head = source.head.successor(self._new_id(now), self.character_id, now, **changes)
+        self._recency.touch(head)
+        journal = self._journal(head, source.entries)
         if edit is not None:
             journal.expect_edit(edit, told)
-        last = max(0, len(entries) - BLOCK)
+        first, *others = source.writes(head)
+        last = max(0, len(others) - BLOCK)
         for start in range(0, last, BLOCK):  # one large transaction would hold the page up
-            some = entries[start : min(start + BLOCK, last)]
-            await self._saver.write([put_entry(head.id, entry) for entry in some])
-        writes: list[Put | Delete] = [put_head(journal.head)]
-        writes += [put_entry(head.id, entry) for entry in entries[last:]]
-        writes += [put_store(head.id, agent, store) for agent, store in stores.items()]
-        await self._saver.write(writes)
-        self._saver.began(head.id)
+            await self._saver.write(others[start : min(start + BLOCK, last)])
+        await self._write_new(head.id, [first, *others[last:]])
         return head.id
 
     async def _read(
         self,
         table: Table,
-        prefix: Key,
         conversation_id: str,
         *,
         limit: int | None = None,
         before: Key | None = None,
     ) -> list[Record]:
+        return await self._find(Query(table, (conversation_id,), limit, before), conversation_id)
+
+    async def _find(self, query: Query, conversation_id: str) -> list[Record]:
         try:
-            return await self._saver.read(table, prefix, limit=limit, before=before)
+            return await self._saver.read(query)
         except StorageError:
             if self._saver.is_unstored(conversation_id):
-                return self._saver.unstored(table, prefix, limit=limit, before=before)
+                return self._saver.unstored(query)
             raise
 
     def _journal(self, head: Head, entries: Iterable[Entry] = ()) -> Journal:
@@ -222,29 +227,29 @@ class Conversations:
     def _warn_of(self, damaged: int) -> None:
         if damaged:
             self._notifier.notify(
-                "warning",
-                f"{damaged} stored message(s) of this conversation are damaged and not shown. "
-                "They were left in storage.",
+                Caution(
+                    f"{damaged} stored message(s) of this conversation are damaged and not shown. "
+                    "They were left in storage."
+                )
             )
 
-    def _take_stores(self, journal: Journal, records: Iterable[Record]) -> None:
+    def _read_stores(self, journal: Journal, records: Iterable[Record]) -> None:
         for record in records:
-            if len(record.key) != 2:
-                continue
-            agent_id = str(record.key[1])
+            owner = str(record.key[1])
             try:
-                journal.stores[agent_id] = store_from_record(record)
+                journal.stores[owner] = store_from_record(record)
             except StorageError as error:
-                journal.broken_stores.add(agent_id)
-                self._notifier.notify("warning", error.message)
+                journal.broken_stores.add(owner)
+                journal.unreadable.append(Put("stores", record.key, record.value))
+                self._notifier.notify(Caution(error.message))
 
 
-def decode(records: Iterable[Record]) -> tuple[list[Entry], int]:
-    """The readable entries, and how many are damaged."""
-    entries, damaged = [], 0
+def decode(records: Iterable[Record]) -> tuple[list[Entry], list[Record]]:
+    """The readable entries, and the records that are damaged."""
+    entries, damaged = [], []
     for record in records:
         try:
             entries.append(entry_from_json(loads(record.value)))
         except StorageError:
-            damaged += 1
+            damaged.append(record)
     return entries, damaged

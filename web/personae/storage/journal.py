@@ -8,24 +8,33 @@ goes up (reference: Persistent storage; The context object, toolCallId).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from personae.conversation.call_numbers import highest
+from personae.conversation.changes import (
+    AgentsChanged,
+    Changed,
+    EntriesReplaced,
+    EntryAdded,
+    EntryRemoved,
+    EntryUpdated,
+)
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, Role, entry_id
-from personae.ports import Clock, Delete, Key, Put, Record, Table
+from personae.ports import Clock, Delete, Key, Put, Table
 from personae.sandbox.process import StoreText
+from personae.storage.head import Head, PendingEdit
 from personae.storage.recency import Recency
-from personae.storage.records import Head, PendingEdit, put_entry, put_head, put_store
+from personae.storage.records import log_key, put_entry, put_head, put_store
 from personae.storage.saver import Saver
+from personae.storage.scopes import scope_and_agent
+from personae.storage.snapshot import Snapshot
 from personae.unicode import well_formed
 
 TITLE_LENGTH = 60
 """Code points."""
-
-Changed = Callable[..., None]
-"""Called with a change's kind and its facts, see the ``change`` event."""
 
 
 class Journal:
@@ -44,12 +53,15 @@ class Journal:
         """All of them, or while ``first_read`` is set the last ones."""
         self.first_read: Key | None = None
         """The key of the oldest entry that was read, while older ones are to come: nothing is
-        changed before they are there (``Openings``)."""
+        changed before they are there (``OpenConversation``)."""
         self.stores = stores
+        """By owner: an agent as ``scopes.scoped`` names it."""
         self.broken_stores: set[str] = set()
-        """Agents whose stored data cannot be read: they are not called, it is not replaced."""
-        self.log_records: list[Record] = []
-        """What was stored of the agents' logs (``agent_log.py``)."""
+        """Owners whose stored data cannot be read: they are not called, it is not replaced."""
+        self.logs: dict[tuple[str, int], str | bytes] = {}
+        """What is stored of the agents' logs, by owner and number (``agent_log.py``)."""
+        self.unreadable: list[Put] = []
+        """Records of this conversation that cannot be read, as they are."""
         self._saver = saver
         self._clock = clock
         self._recency = recency
@@ -83,7 +95,7 @@ class Journal:
             self.head.title = title_from(entry.content)
         self._stage(put_entry(self.id, entry.with_(**(stored_as or {}))))
         self._touch()
-        self._changed("entry", entry=entry, how="added")
+        self._changed(EntryAdded(entry))
         return entry
 
     def prepend(self, older: Iterable[Entry]) -> None:
@@ -91,32 +103,32 @@ class Journal:
         self.entries[:0] = older
         self._catch_up()
         self.first_read = None
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def entry(self, entry_id: str) -> Entry:
         """The entry as it is now."""
         return self.entries[self._index(entry_id)]
 
-    def show(self, entry: Entry) -> None:
+    def update_unsaved(self, entry: Entry) -> None:
         """Replaces the entry with the same id in memory; the newest state is yet to be staged."""
         self.entries[self._index(entry.id)] = entry
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
         """Replaces the entry with the same id; ``stored``: what is written instead of it."""
         self.entries[self._index(entry.id)] = entry
         self._stage(put_entry(self.id, stored or entry))
         self._touch()
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
         self._stage(Delete("entries", (self.id, entry.id)))
-        self._changed("entry", entry=entry, how="removed")
+        self._changed(EntryRemoved(entry))
 
     def apply(self, edit: Edit, told: Iterable[str]) -> None:
-        """Takes an edit over; ``told``: the agents to be told when toolCallIds were removed."""
+        """Takes an edit over; ``told``: the owners to be told when toolCallIds were removed."""
         self.entries = list(edit.entries)
         for entry in edit.removed:
             self._stage(Delete("entries", (self.id, entry.id)))
@@ -124,34 +136,46 @@ class Journal:
             self._stage(put_entry(self.id, entry))
         self.expect_edit(edit, told)
         self._touch()
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def expect_edit(self, edit: Edit, told: Iterable[str]) -> None:
-        """Notes which agents are still to hear of an edit, so that a killed tab forgets none."""
-        agents = list(told)
-        if not edit.deleted_numbers or not agents:
-            return
-        earlier = self.head.edit.deleted_numbers if self.head.edit else []
-        numbers = sorted({*earlier, *edit.deleted_numbers})
-        self.head.edit = PendingEdit(numbers, edit.last_viable, agents)
-        self._touch()
+        """Notes which agents are still to hear of an edit, so that a killed tab forgets none.
 
-    def edit_told(self, agent_id: str) -> None:
+        An agent hears of the toolCallIds of its scope, and not of an edit that took none of them.
+        """
+        earlier = self.head.edit.lost if self.head.edit else {}
+        pending = PendingEdit(dict(earlier), edit.last_viable, [])
+        pending.lose(edit.lost)
+        pending.agents = [name for name in told if pending.lost_to(scope_and_agent(name)[0])]
+        if edit.lost and pending.agents:
+            self.head.edit = pending
+            self._touch()
+
+    def edit_told(self, owner: str) -> None:
         """An agent has heard of the edit."""
         pending = self.head.edit
         if pending is None:
             return
-        pending.agents = [agent for agent in pending.agents if agent != agent_id]
+        pending.agents = [name for name in pending.agents if name != owner]
         if not pending.agents:
             self.head.edit = None
         self._stage(put_head(self.head))
 
-    def put_store(self, agent_id: str, store: StoreText) -> None:
-        if self.stores.get(agent_id) == store:
+    def put_store(self, owner: str, store: StoreText) -> None:
+        if self.stores.get(owner) == store:
             return
-        self.stores[agent_id] = store
-        self._stage(put_store(self.id, agent_id, store))
-        self._changed("agents")
+        self.stores[owner] = store
+        self._stage(put_store(self.id, owner, store))
+        self._changed(AgentsChanged())
+
+    def put_log(self, owner: str, number: int, value: str) -> None:
+        """Adds a record to an agent's log; stored with whatever is saved next."""
+        self.logs[owner, number] = value
+        self._stage(Put("logs", log_key(self.id, owner, number), value))
+
+    def drop_log(self, owner: str, number: int) -> None:
+        if self.logs.pop((owner, number), None) is not None:
+            self._stage(Delete("logs", log_key(self.id, owner, number)))
 
     def take_number(self) -> int:
         """The next toolCallId; stored with whatever is saved next."""
@@ -162,31 +186,38 @@ class Journal:
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
         self._stage(put_head(self.head))
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
         self.head.title, self.head.named = well_formed(title), True
         self._touch()
 
-    def stage(self, write: Put | Delete) -> None:
-        """Adds a write of someone else's to the next transaction."""
-        self._stage(write)
+    def snapshot(self) -> Snapshot:
+        """All of it as it is now; it has to be whole."""
+        logs = (Put("logs", log_key(self.id, *key), value) for key, value in self.logs.items())
+        return Snapshot(
+            deepcopy(self.head),
+            tuple(self.entries),
+            dict(self.stores),
+            (*logs, *self.unreadable),
+        )
 
     async def save(self) -> None:
         """Writes what is staged; returns when it is stored or kept for later (see Saver)."""
-        if writes := self._take_staged():
+        if writes := self._staged_writes():
             await self._saver.write(writes)
 
     def save_meanwhile(self) -> None:
         """As ``save``, without waiting; what is saved later is stored after it."""
-        if writes := self._take_staged():
-            self._saver.begin(writes)
+        if writes := self._staged_writes():
+            self._saver.write_later(writes)
 
     def fall_silent(self) -> None:
         """The app shows another conversation: it hears of this one's changes no more."""
-        self._changed = lambda kind, **facts: None
+        self._changed = lambda change: None
 
-    def _take_staged(self) -> list[Put | Delete]:
+    def _staged_writes(self) -> list[Put | Delete]:
+        """What is staged, which then is no more."""
         writes, self._staged = list(self._staged.values()), {}
         return writes
 

@@ -20,9 +20,9 @@ from personae.package.archive.files import open_files
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
+from personae.package.sources import Contents, character_id
 from personae.package.steps import Install, Progress, Steps, run_async
-from personae.player.package_sources import Contents, character_id
-from personae.ports import Clock, Delete, Key, Put, Record, Storage
+from personae.ports import Clock, Delete, Key, Put, Query, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
 from personae.storage.records import dumps, loads
 
@@ -82,6 +82,15 @@ class Library:
             await self._store(identity)
         self._saved = identity, loaded
         return identity
+
+    async def find(self, identity: str) -> dict[str, Any] | None:
+        """A character's record, with its files as ``[{path, hash}]``; None: there is none.
+
+        Raises StorageError, unless the character is in memory only.
+        """
+        if identity in self._unstored:
+            return self._unstored[identity][0]
+        return await self._find(identity)
 
     def is_unstored(self, identity: str) -> bool:
         """Whether a character is in memory only."""
@@ -212,13 +221,13 @@ class Library:
         self._unstored.pop(identity, None)
 
     async def _records(self) -> Rows:
-        found = [parsed(record) for record in await self._storage.read("packages")]
+        found = [parsed(record) for record in await self._storage.read(Query("packages"))]
         readable = [record for record in found if record is not None]
         self.damaged = len(found) - len(readable)
         return readable
 
     async def _find(self, identity: str) -> dict[str, Any] | None:
-        found = await self._storage.read("packages", (identity,))
+        found = await self._storage.read(Query("packages", (identity,)))
         return parsed(found[0]) if found else None
 
     async def _files(self, items: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
@@ -231,7 +240,7 @@ class Library:
         return files
 
     async def _file(self, digest: str) -> bytes:
-        found = await self._storage.read("files", (digest,))
+        found = await self._storage.read(Query("files", (digest,)))
         if not found or not isinstance(found[0].value, bytes):
             raise StorageError(
                 "file_missing",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, MutableMapping
 
 from personae.errors import StorageError
 from personae.llm.provider.quirks import KNOWN
-from personae.ports import Delete, Key, Put
+from personae.ports import Delete, Key, Put, Query
 from personae.storage.records import dumps
 from personae.storage.saver import Saver
 
@@ -34,7 +34,7 @@ class ProviderFacts(MutableMapping[str, list[str]]):
         if self._read:
             return
         try:
-            records = await self._saver.read("settings", (RECORDS,))
+            records = await self._saver.read(Query("settings", (RECORDS,)))
         except StorageError:
             return
         self._read = True
@@ -67,7 +67,7 @@ class ProviderFacts(MutableMapping[str, list[str]]):
 
     def _write(self, write: Put | Delete) -> None:
         if self._read:
-            self._saver.begin([write])
+            self._saver.write_later([write])
 
 
 def _key(name: str) -> Key:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from personae.ports import Clock
-from personae.storage.records import Head
+from personae.storage.head import Head
 
 
 class Recency:

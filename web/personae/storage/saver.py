@@ -13,7 +13,18 @@ import asyncio
 from collections.abc import Sequence
 
 from personae.errors import StorageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Record, Storage, Table
+from personae.ports import (
+    Clock,
+    Delete,
+    Key,
+    Notifier,
+    Put,
+    Query,
+    Record,
+    Storage,
+    StorageFails,
+    StorageWorks,
+)
 from personae.storage.leases import Lease
 
 FIRST_RETRY = 2_000
@@ -45,9 +56,9 @@ class Saver:
 
         A caller that is cancelled meanwhile does not take the write with it.
         """
-        await asyncio.shield(self.begin(writes))
+        await asyncio.shield(self.write_later(writes))
 
-    def begin(self, writes: Sequence[Put | Delete]) -> asyncio.Task[None]:
+    def write_later(self, writes: Sequence[Put | Delete]) -> asyncio.Task[None]:
         """As ``write``, for who does not wait: what is written later is stored after it."""
         for write in writes:
             self._keep(self._pending, write)
@@ -56,34 +67,19 @@ class Saver:
         flush.add_done_callback(self._flushes.discard)
         return flush
 
-    async def read(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
+    async def read(self, query: Query) -> list[Record]:
         """As ``Storage.read``, with the writes that are not stored yet. Raises StorageError."""
         async with self._lock:  # no batch is on its way
-            if not any(write.table == table for write in self._pending.values()):
-                return await self._storage.read(table, prefix, limit=limit, before=before)
-            stored = await self._storage.read(table, prefix)
-            records = {record.key: record.value for record in stored}
-            return narrowed(self._overlaid(records, table, prefix), limit, before)
+            if not any(write.table == query.table for write in self._pending.values()):
+                return await self._storage.read(query)
+            stored = await self._storage.read(Query(query.table, query.prefix))
+            return self._overlaid({record.key: record.value for record in stored}, query)
 
-    def unstored(
-        self,
-        table: Table,
-        prefix: Key = (),
-        *,
-        limit: int | None = None,
-        before: Key | None = None,
-    ) -> list[Record]:
+    def unstored(self, query: Query) -> list[Record]:
         """What ``read`` would find if storage were empty."""
-        return narrowed(self._overlaid({}, table, prefix), limit, before)
+        return self._overlaid({}, query)
 
-    def began(self, conversation_id: str) -> None:
+    def note_new(self, conversation_id: str) -> None:
         """A new conversation was written."""
         if self._fault is not None:
             self._unstored.add(conversation_id)
@@ -120,7 +116,7 @@ class Saver:
             batch, self._pending = self._pending, {}
             try:
                 if self._read_first:
-                    await self._storage.read("settings", limit=1)
+                    await self._storage.read(Query("settings", limit=1))
                     self._read_first = False
                 await self._commit(batch)
             except StorageError as error:
@@ -151,18 +147,17 @@ class Saver:
             if batch:
                 await self._storage.commit(list(batch.values()))
 
-    def _overlaid(self, records: dict[Key, str | bytes], table: Table, prefix: Key) -> list[Record]:
+    def _overlaid(self, records: dict[Key, str | bytes], query: Query) -> list[Record]:
+        """What is asked for, given what is stored of it: ``records``, which are changed."""
         for write in self._pending.values():
-            if write.table != table:
+            if write.table != query.table:
                 continue
             if isinstance(write, Put):
                 records[write.key] = write.value
                 continue
-            length = len(write.key) if write.prefix else None
-            for key in [key for key in records if key[:length] == write.key]:
+            for key in [key for key in records if write.covers(key)]:
                 del records[key]
-        fitting = {key: value for key, value in records.items() if key[: len(prefix)] == prefix}
-        return [Record(key, value) for key, value in sorted(fitting.items())]
+        return query.among(records)
 
     def _put_back(self, batch: dict[tuple[str, Key], Put | Delete]) -> None:
         for write in self._pending.values():
@@ -172,11 +167,7 @@ class Saver:
     @staticmethod
     def _keep(batch: dict[tuple[str, Key], Put | Delete], write: Put | Delete) -> None:
         if isinstance(write, Delete) and write.prefix:
-            length = len(write.key)
-            covered = [
-                key for key in batch if key[0] == write.table and key[1][:length] == write.key
-            ]
-            for key in covered:
+            for key in [key for key in batch if key[0] == write.table and write.covers(key[1])]:
                 del batch[key]
         batch.pop((write.table, write.key), None)
         batch[(write.table, write.key)] = write
@@ -184,9 +175,10 @@ class Saver:
     def _failed(self, error: StorageError) -> None:
         if self._fault is None or self._fault.code != error.code:
             self._notifier.notify(
-                "storage",
-                f"{error.message} What was said since is not saved yet: the conversation goes on "
-                "in memory, and saving resumes by itself when storage works again.",
+                StorageFails(
+                    f"{error.message} What was said since is not saved yet: the conversation goes "
+                    "on in memory, and saving resumes by itself when storage works again."
+                )
             )
         self._fault = error
         if self._retry is None or self._retry.done():
@@ -196,7 +188,7 @@ class Saver:
         if self._fault is not None:
             self._fault = None
             self._unstored.clear()
-            self._notifier.notify("storage", "")
+            self._notifier.notify(StorageWorks())
             while self._leases:
                 self._leases.popitem()[1].release()
 
@@ -206,10 +198,3 @@ class Saver:
             await self._clock.sleep(delay)
             await self._flush()
             delay = min(2 * delay, LONGEST_RETRY)
-
-
-def narrowed(records: list[Record], limit: int | None, before: Key | None) -> list[Record]:
-    """The records, ascending, as ``Storage.read`` narrows them."""
-    if before is not None:
-        records = [record for record in records if record.key < before]
-    return records if limit is None else records[-limit:]

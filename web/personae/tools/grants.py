@@ -1,12 +1,12 @@
 """What a sub-agent may use of other agents (reference: Sub-agents and granted tools).
 
 Pure look-ups: shared grants name top-level instances, private ones belong to the sub-agent alone.
-Whatever does not resolve is simply not granted; the first grant of a tool name wins.
+Whatever does not resolve is simply not granted.
 """
 
 from __future__ import annotations
 
-from personae.package.model import AgentProgram, Tool
+from personae.package.model import AgentProgram
 from personae.tools.registry import Registry
 
 
@@ -18,17 +18,6 @@ def granted(program: AgentProgram, registry: Registry) -> list[AgentProgram]:
         registry.programs[ref] for ref in program.sub_agent.shared if ref in registry.programs
     ]
     return [*shared, *program.sub_agent.private]
-
-
-def granted_tools(
-    program: AgentProgram, registry: Registry
-) -> dict[str, tuple[AgentProgram, Tool]]:
-    """The tools of its granted agents by name."""
-    tools: dict[str, tuple[AgentProgram, Tool]] = {}
-    for owner in granted(program, registry):
-        for tool in owner.manifest.tools:
-            tools.setdefault(tool.name, (owner, tool))
-    return tools
 
 
 def find_granted(program: AgentProgram, registry: Registry, ref: str) -> AgentProgram | None:

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from personae.package.model import AgentProgram, Command, HookEvent, Package, Problem, Tool
+from personae.package.model import (
+    AgentProgram,
+    Command,
+    HookEvent,
+    Package,
+    Problem,
+    ToolDefinition,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
     programs: dict[str, AgentProgram] = field(default_factory=dict)
     """Top-level agents by id, in load order."""
-    tools: dict[str, tuple[AgentProgram, Tool]] = field(default_factory=dict)
+    tools: dict[str, tuple[AgentProgram, ToolDefinition]] = field(default_factory=dict)
     commands: dict[str, tuple[AgentProgram, Command]] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
 
@@ -36,15 +43,11 @@ class Registry:
         """The agent with that id, private ones included."""
         return next((p for p in self.everyone() if p.agent_id == agent_id), None)
 
-    def offered(self) -> list[Tool]:
-        """The tools of a request (reference: The tool definitions array)."""
-        return [tool for _, tool in self.tools.values()]
-
 
 def build_registry(package: Package) -> Registry:
     """Registers the package's agents in load order."""
     programs: dict[str, AgentProgram] = {}
-    tools: dict[str, tuple[AgentProgram, Tool]] = {}
+    tools: dict[str, tuple[AgentProgram, ToolDefinition]] = {}
     commands: dict[str, tuple[AgentProgram, Command]] = {}
     warnings: list[Problem] = []
     for program in package.agents:

@@ -10,65 +10,59 @@ staged, and stored with what the caller saves next.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Protocol
 
-from personae.errors import AgentError, PersonaeError
+from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package
-from personae.ports import Clock, Sandbox
-from personae.sandbox.process import AgentProcess, Bridge, StoreText
-from personae.storage.agent_log import AgentLog
-from personae.storage.journal import Journal
-from personae.storage.records import dumps
-
-InvokedBy = Literal["model", "direct", "preload", "hook"]
+from personae.sandbox.process import AgentProcess, StoreText
+from personae.storage.records import dumps, parsed_store
+from personae.tools.invocation import Invocation
+from personae.turn.room import Room
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """Why an agent is called."""
+class Bridge(Protocol):
+    """What agents reach through ``studio``."""
 
-    invoked_by: InvokedBy
-    number: int | None = None
-    """The toolCallId; only for tool calls that land in the history."""
-    chain: tuple[str, ...] = ()
-    """Ids of the agents whose own calls led here."""
-    note_granted: Callable[[Any], None] | None = None
-    """Records a granted call beside the tool call that is being answered."""
+    async def request(
+        self,
+        program: AgentProgram,
+        invocation: Invocation,
+        method: str,
+        arguments: Mapping[str, Any],
+    ) -> Any:
+        """Answers what a call asks for, see ``bridge_requests.Serve``. Raises BridgeError."""
+        ...
+
+    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
+        """See ``process.Notice``."""
+        ...
 
 
 class Agents:
-    def __init__(
-        self,
-        package: Package,
-        journal: Journal,
-        log: AgentLog,
-        sandbox: Sandbox,
-        clock: Clock,
-        bridge: Bridge,
-        failed: Callable[[PersonaeError], None],
-    ) -> None:
+    def __init__(self, package: Package, room: Room) -> None:
         self._package = package
-        self._journal = journal
-        self._log = log
-        self._sandbox = sandbox
-        self._clock = clock
-        self._bridge = bridge
-        self._failed = failed
+        self._room = room
+        self._journal = room.journal
+        self._bridge: Bridge
         self._processes: dict[str, AgentProcess] = {}
         self._locks: dict[str, asyncio.Lock] = {}
-        self._active: dict[str, Invocation] = {}
 
-    def active(self, agent_id: str) -> Invocation:
-        """The call the agent is answering now. Raises AgentError when there is none."""
-        if agent_id not in self._active:
-            raise AgentError("not_called", f"Agent {agent_id!r} is not answering a call.")
-        return self._active[agent_id]
+    def connect(self, bridge: Bridge) -> None:
+        """What the agents reach; given before the first call."""
+        self._bridge = bridge
 
-    def is_running(self, agent_id: str) -> bool:
-        return agent_id in self._active
+    def store(self, program: AgentProgram) -> Any:
+        """A copy of an agent's store; what it starts with when it has not been called yet.
+
+        Raises BridgeError ``store_unreadable``.
+        """
+        agent_id = program.agent_id
+        if agent_id in self._journal.broken_stores:
+            return parsed_store("")
+        return parsed_store(self._journal.stores.get(agent_id, self.seed(agent_id)).text)
 
     def worker_state(self, agent_id: str) -> str:
         """The state of its channel (``protocol.json``); closed: no worker runs."""
@@ -94,12 +88,12 @@ class Agents:
 
         ``deadline`` in milliseconds lowers the agent's own.
         """
-        await self.begin(program)
+        await self.ensure_store(program)
         # Who runs a command hears of its failure; of any other, only the events tell.
         with self._reported(program, function, emit=invocation.invoked_by != "direct"):
             return await self._run(program, function, arguments, invocation, verbatim, deadline)
 
-    async def begin(self, program: AgentProgram) -> None:
+    async def ensure_store(self, program: AgentProgram) -> None:
         """Creates the agent's store for this conversation if it has none, after its hook."""
         agent_id = program.agent_id
         if agent_id in self._journal.stores or agent_id in self._journal.broken_stores:
@@ -135,22 +129,19 @@ class Agents:
         agent_id = program.agent_id
         self._refuse(agent_id, invocation)
         async with self._locks.setdefault(agent_id, asyncio.Lock()):
-            self._active[agent_id] = invocation
-            try:
-                outcome = await self._process(program).call(
-                    function,
-                    list(arguments),
-                    verbatim=verbatim,
-                    context=self._context(program, invocation),
-                    store=self._journal.stores[agent_id],
-                    deadline=deadline,
-                )
-            finally:
-                del self._active[agent_id]
-            if outcome.store is not None:
-                self._journal.put_store(agent_id, outcome.store)
-            self._log.call(program, function, arguments, outcome.value, outcome.duration)
-            return outcome.value
+            returned = await self._process(program).call(
+                function,
+                list(arguments),
+                verbatim=verbatim,
+                context=self._context(program, invocation),
+                store=self._journal.stores[agent_id],
+                serve=partial(self._bridge.request, program, invocation),
+                deadline=deadline,
+            )
+            if returned.store is not None:
+                self._journal.put_store(agent_id, returned.store)
+            self._room.log.call(program, function, arguments, returned.value, returned.duration)
+            return returned.value
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
@@ -159,9 +150,9 @@ class Agents:
             yield
         except AgentError as error:
             text = f"{function}: {error.message}"
-            self._log.add(program, "error", text, stack=error.detail.get("stack"))
+            self._room.log.add(program, "error", text, stack=error.detail.get("stack"))
             if emit:
-                self._failed(error)
+                self._room.agent_failed(error)
             raise
 
     def _refuse(self, agent_id: str, invocation: Invocation) -> None:
@@ -182,7 +173,9 @@ class Agents:
     def _process(self, program: AgentProgram) -> AgentProcess:
         process = self._processes.get(program.agent_id)
         if process is None:
-            process = AgentProcess(program, self._sandbox, self._clock, self._bridge)
+            process = AgentProcess(
+                program, self._room.surroundings.sandbox, self._room.clock, self._bridge.notice
+            )
             self._processes[program.agent_id] = process
         return process
 

@@ -1,18 +1,16 @@
-"""The broker loop: ask the model, run the tools it calls, ask again (reference: The broker loop).
+"""The broker loop of a turn: how the story asks the model, and what it records.
 
-Invariants: what was streamed is kept whatever ends it; a round's calls and their numbers are
-stored before the first of them runs, each result together with its agent's store right after; no
-call is left without a result; after ``MAX_ROUNDS`` rounds one last request forbids tools.
+Reference: The broker loop; ``tools.loop`` has the loop itself. Invariants: what was streamed is
+kept whatever ends it; each result is stored together with its agent's store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from personae.conversation.entries import Entry, ToolCall
+from personae.conversation.entries import Entry, ResultState, ToolCall
 from personae.llm.stream.reply import (
     Event,
     ReasoningDelta,
@@ -22,78 +20,63 @@ from personae.llm.stream.reply import (
     ToolCallDelta,
     Waiting,
 )
-from personae.tools import dispatch
-from personae.turn.agents import Invocation
+from personae.tools.definition import Outcome
+from personae.tools.executor import Planned
+from personae.tools.invocation import Invocation, NoteGranted
+from personae.tools.loop import Limits, ToolLoop
+from personae.turn.done import Done
+from personae.turn.seat import Seat
 from personae.turn.stop import Stopper
 from personae.turn.streaming import PartialReply
 
-if TYPE_CHECKING:
-    from personae.player.session import Session
-    from personae.turn.turn import Turn
-
 MAX_ROUNDS = 10
 ROUNDS_SPENT = f"[The limit of {MAX_ROUNDS} rounds of tool calls was reached.]"
-NOT_RUN = "Error: the user stopped the response before this call had a result."
 
 
-class Broker:
-    def __init__(self, session: Session, turn: Turn, stopper: Stopper) -> None:
-        self._session = session
-        self._turn = turn
+async def run_broker(seat: Seat, done: Done, stopper: Stopper) -> None:
+    """Runs the loop to its end. Raises Stopped or ModelError; what there is, is stored."""
+    story = Story(seat, done, stopper)
+    limits = Limits(MAX_ROUNDS)
+    loop = ToolLoop(seat.tools, seat.executor, story.ask, story, limits, stopper.run)
+    ending = await loop.run()
+    if ending.how in ("said", "rounds"):
+        await story.conclude(ending.reply, ROUNDS_SPENT if ending.how == "rounds" else "")
+
+
+class Story:
+    """``loop.Record`` of a turn: its rounds become entries of the conversation."""
+
+    def __init__(self, seat: Seat, done: Done, stopper: Stopper) -> None:
+        self._seat = seat
+        self._room = seat.room
+        self._done = done
         self._stopper = stopper
+        self._entry: Entry
+        """Of the round whose calls run."""
 
-    async def respond(self) -> None:
-        """Runs the loop to its end. Raises Stopped or ModelError; what there is, is stored."""
-        for _ in range(MAX_ROUNDS):
-            reply = await self._ask()
-            if not reply.tool_calls:
-                await self._conclude(reply)
-                return
-            await self._run_tools(reply)
-        await self._conclude(await self._ask(final=True), note=ROUNDS_SPENT)
-
-    async def _ask(self, *, final: bool = False) -> Reply:
-        session = self._session
+    async def ask(self, final: bool) -> Reply:
+        """The model's reply, shown while it arrives. Raises Stopped, ModelError."""
+        room = self._room
         self._partial = PartialReply(
-            session.journal, session.environment.clock, session.events, session.models.main
+            room.journal,
+            room.clock,
+            room.events,
+            {
+                "model": room.models.main,
+                "member": self._seat.member,
+                "reply_to": self._done.cause.id,
+            },
         )
-        session.show("waiting")
+        room.display.show("waiting")
         try:
             return await self._stopper.run(self._listen(final))
         except BaseException:
             entry = await self._partial.interrupt()
             if entry is not None:
-                self._turn.add(entry)
+                self._done.add(entry)
             raise
 
-    async def _listen(self, final: bool) -> Reply:
-        session = self._session
-        stream = session.models.stream(session.messages(), session.tools(), final=final)
-        async with aclosing(stream):
-            async for event in stream:
-                if isinstance(event, Reply):
-                    return event
-                self._take(event)
-        raise AssertionError("a stream ends with a Reply or an error")
-
-    def _take(self, event: Event) -> None:
-        """Passes a piece of the answer on."""
-        session, partial = self._session, self._partial
-        match event:
-            case TextDelta(text):
-                session.show("streaming")
-                partial.text(text)
-            case ReasoningDelta(text):
-                session.show("streaming", "reasoning")
-                partial.reasoning(text)
-            case TextWasReasoning():
-                partial.text_was_reasoning()
-            case ToolCallDelta(name=name):
-                session.show("streaming", name)
-            case Waiting(seconds=seconds, message=message):
-                session.show("retrying", message, seconds)
-
-    async def _conclude(self, reply: Reply, note: str = "") -> None:
+    async def conclude(self, reply: Reply, note: str) -> None:
         """Stores the answer that ends the response; one that says nothing is no entry."""
         content = "\n\n".join(part for part in (reply.text, note) if part)
         if content or reply.reasoning:
@@ -102,7 +85,67 @@ class Broker:
             await self._partial.abandon()
         if reply.cut_calls:
             names = ", ".join(call.name for call in reply.cut_calls)
-            self._session.audit(f"Cut off before it was complete, so not run: {names}.")
+            self._room.journal.append(
+                "log", f"Cut off before it was complete, so not run: {names}."
+            )
+
+    async def round(self, reply: Reply, calls: Sequence[Planned]) -> None:
+        self._entry = await self._store(reply, reply.text, [planned.call for planned in calls])
+
+    def invocation(self, planned: Planned) -> Invocation:
+        return Invocation("model", note_granted=self._noter(self._entry.id, planned.call.id))
+
+    def starts(self, planned: Planned) -> None:
+        self._room.display.show("tools", planned.call.name)
+
+    async def outcome(self, planned: Planned, outcome: Outcome) -> None:
+        suspended = outcome.control == "suspend"
+        self._append(planned, outcome.content, outcome.ok, "suspended" if suspended else "answered")
+        self._room.journal.save_meanwhile()
+        if planned.tool is None or not planned.tool.annotations.counted:
+            return
+        who = {"agentId": planned.tool.owner, "toolName": planned.call.name}
+        self._room.events.emit("toolCall", {**who, "result": outcome.content})
+        answered = {
+            "args": planned.arguments,
+            "result": outcome.content,
+            "toolCallId": planned.call.number,
+        }
+        self._done.calls.append({"name": planned.call.name, **answered})
+        if outcome.ok:
+            await self._stopper.run(self._seat.hooks.after_tool_call({**who, **answered}))
+
+    async def cut(self, calls: Sequence[Planned], reason: str) -> None:
+        for planned in calls:
+            self._append(planned, reason, False, "cut")
+        await self._room.journal.save()
+
+    async def _listen(self, final: bool) -> Reply:
+        seat, models = self._seat, self._room.models
+        stream = models.stream(seat.messages(), seat.tools.definitions(), final=final)
+        async with aclosing(stream):
+            async for event in stream:
+                if isinstance(event, Reply):
+                    return event
+                self._pass_on(event)
+        raise AssertionError("a stream ends with a Reply or an error")
+
+    def _pass_on(self, event: Event) -> None:
+        """Shows a piece of the answer."""
+        display, partial = self._room.display, self._partial
+        match event:
+            case TextDelta(text):
+                display.show("streaming")
+                partial.text(text)
+            case ReasoningDelta(text):
+                display.show("thinking")
+                partial.reasoning(text)
+            case TextWasReasoning():
+                partial.text_was_reasoning()
+            case ToolCallDelta(name=name):
+                display.show("streaming", name)
+            case Waiting(seconds=seconds, message=message):
+                display.show("retrying", message, seconds)
 
     async def _store(self, reply: Reply, content: str, calls: Sequence[ToolCall]) -> Entry:
         entry = await self._partial.finish(
@@ -112,67 +155,25 @@ class Broker:
             reasoning_fields=dict(reply.reasoning_fields) or None,
             usage=dict(reply.usage) or None,
         )
-        self._turn.add(entry)
+        self._done.add(entry)
         return entry
 
-    async def _run_tools(self, reply: Reply) -> None:
-        session = self._session
-        tools, take_number = session.registry.tools, session.journal.take_number
-        plans = [
-            await dispatch.plan(call, tools, take_number, session.environment.install)
-            for call in reply.tool_calls
-        ]
-        entry = await self._store(reply, reply.text, [planned.call for planned in plans])
-        open_plans = list(plans)
-        try:
-            for planned in plans:
-                session.show("tools", planned.call.name)
-                result = await self._stopper.run(self._run(entry, planned))
-                del open_plans[0]
-                await self._record(planned, result)
-        except BaseException:
-            for planned in open_plans:
-                self._append(planned, dispatch.Result(NOT_RUN, ok=False))
-            await session.journal.save()
-            raise
-
-    async def _run(self, entry: Entry, planned: dispatch.Planned) -> dispatch.Result:
-        invocation = Invocation(
-            "model",
-            number=planned.call.number,
-            note_granted=self._granted_noter(entry.id, planned.call.id),
-        )
-        return await dispatch.run(planned, self._session.agents, invocation)
-
-    async def _record(self, planned: dispatch.Planned, result: dispatch.Result) -> None:
-        session = self._session
-        self._append(planned, result)
-        session.journal.save_meanwhile()
-        session.tool_called(planned, result.content)
-        if planned.program is None:
-            return
-        answered = {
-            "args": planned.arguments,
-            "result": result.content,
-            "toolCallId": planned.call.number,
-        }
-        self._turn.calls.append({"name": planned.call.name, **answered})
-        if result.ok:
-            who = {"agentId": planned.program.agent_id, "toolName": planned.call.name}
-            await self._stopper.run(session.hooks.after_tool_call({**who, **answered}))
-
-    def _append(self, planned: dispatch.Planned, result: dispatch.Result) -> None:
-        self._session.journal.append(
+    def _append(self, planned: Planned, content: str, ok: bool, state: ResultState) -> None:
+        tool = planned.tool
+        self._room.journal.append(
             "tool",
-            result.content,
+            content,
             tool_call_id=planned.call.id,
             number=planned.call.number,
-            agent_id=planned.program.agent_id if planned.program else None,
-            ok=result.ok,
+            agent_id=tool.owner if tool and tool.annotations.counted else None,
+            ok=ok,
+            state=state,
+            member=self._seat.member,
+            reply_to=self._done.cause.id,
         )
 
-    def _granted_noter(self, entry_id: str, call_id: str) -> Callable[[ToolCall], None]:
-        journal = self._session.journal
+    def _noter(self, entry_id: str, call_id: str) -> NoteGranted:
+        journal = self._room.journal
 
         def note(inner: ToolCall) -> None:
             entry = journal.entry(entry_id)

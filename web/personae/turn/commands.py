@@ -7,9 +7,9 @@ metered, has no toolCallId and leaves no entry but what the agent logs.
 from __future__ import annotations
 
 from personae.errors import UsageError
-from personae.player.session import Session
+from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
-from personae.turn.agents import Invocation
+from personae.turn.seat import Seat
 
 
 def listed(registry: Registry) -> list[dict[str, str]]:
@@ -24,17 +24,17 @@ def listed(registry: Registry) -> list[dict[str, str]]:
     ]
 
 
-async def run(session: Session, name: str, args: str) -> str | None:
+async def run(seat: Seat, name: str, args: str) -> str | None:
     """None on success, else the agent's validation error. Raises UsageError, AgentError."""
-    found = session.registry.commands.get(name.removeprefix("@"))
+    found = seat.registry.commands.get(name.removeprefix("@"))
     if found is None:
         raise UsageError("unknown_command", f"This character has no command {name!r}.")
     program, command = found
-    session.show("tools", command.name)
+    seat.room.display.show("tools", command.name)
     try:
-        return await session.agents.call(
+        return await seat.agents.call(
             program, command.handler, [args], Invocation("direct"), verbatim=True
         )
     finally:
-        session.preload.stale = True
-        await session.journal.save()
+        seat.preload.stale = True
+        await seat.room.journal.save()

@@ -1,7 +1,7 @@
 """Hook events (reference: Hook events, Parts 1 and 2).
 
 Invariants: hooks run one at a time in load order; each store is saved after its hook; a hook that
-fails is logged and the next one runs. conversationStart is part of ``Agents.begin``.
+fails is logged and the next one runs. conversationStart is part of ``Agents.ensure_store``.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from personae.conversation.entries import FIRST_MEMBER
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, HookEvent
 from personae.sandbox.process import CALL_DEADLINE
 from personae.storage.journal import Journal
+from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
-from personae.turn.agents import Agents, Invocation
+from personae.turn.agents import Agents
 
 FUNCTIONS: dict[HookEvent, str] = {
     "conversationStart": "onConversationStart",
@@ -54,7 +56,7 @@ class Hooks:
         if pending is None:
             return False
         event = {
-            "deletedToolCallIds": pending.deleted_numbers,
+            "deletedToolCallIds": pending.lost_to(FIRST_MEMBER),
             "lastViableToolCallId": pending.last_viable,
         }
         ran = False

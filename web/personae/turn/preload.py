@@ -11,8 +11,9 @@ import asyncio
 from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.storage.journal import Journal
+from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
-from personae.turn.agents import Agents, Invocation
+from personae.turn.agents import Agents
 
 
 class Preload:
@@ -34,7 +35,7 @@ class Preload:
         self.stale = False
         try:
             for program in self.programs:
-                await self._agents.begin(program)
+                await self._agents.ensure_store(program)
             texts = await asyncio.gather(*(self._load(program) for program in self.programs))
             await self._journal.save()
         except BaseException:

@@ -8,13 +8,13 @@ milliseconds, consumers of every token.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from personae.conversation.entries import Entry
-from personae.events import Events
 from personae.ports import Clock
 from personae.storage.journal import Journal
+from personae.turn.events import Events
 
 SHOW_AFTER = 30
 SAVE_AFTER = 700
@@ -65,10 +65,13 @@ class Growing:
 class PartialReply:
     """The entry appears with its first piece; ``finish`` or ``interrupt`` ends it."""
 
-    def __init__(self, journal: Journal, clock: Clock, events: Events, model: str) -> None:
+    def __init__(
+        self, journal: Journal, clock: Clock, events: Events, facts: Mapping[str, Any]
+    ) -> None:
         self._journal = journal
         self._events = events
-        self._model = model
+        self._facts = facts
+        """Fields of the entry: whose it is, what it answers, the model."""
         self._entry: Entry | None = None
         self._said, self._thought = Growing(), Growing()
         self._show = Later(clock, SHOW_AFTER, self._show_now)
@@ -92,9 +95,8 @@ class PartialReply:
     async def finish(self, content: str, **fields: Any) -> Entry:
         """The complete entry, stored."""
         self._cancel()
-        fields.setdefault("model", self._model)
         if self._entry is None:
-            entry = self._journal.append("assistant", content, **fields)
+            entry = self._journal.append("assistant", content, **self._facts, **fields)
         else:
             entry = self._entry.with_(content=content, **fields)
             self._journal.update(entry)
@@ -121,7 +123,7 @@ class PartialReply:
     def _grew(self) -> None:
         if self._entry is None:
             self._entry = self._journal.append(
-                "assistant", self._said.text, stored_as={"stopped": True}, model=self._model
+                "assistant", self._said.text, stored_as={"stopped": True}, **self._facts
             )
         self._show.poke()
         self._save.poke()
@@ -131,7 +133,7 @@ class PartialReply:
         return self._entry.with_(content=self._said.text, reasoning=self._thought.text or None)
 
     async def _show_now(self) -> None:
-        self._journal.show(self._current())
+        self._journal.update_unsaved(self._current())
 
     async def _save_now(self) -> None:
         current = self._current()

@@ -20,7 +20,12 @@ export function installGlobals(wakeAfter: (milliseconds: number) => void): () =>
   function start(run: unknown, delay: unknown, repeat: boolean, values: unknown[]): number {
     if (typeof run !== "function") throw new TypeError("a timer needs a function");
     const wait = Math.min(Math.max(Number(delay) || 0, repeat ? 4 : 0), 0x7fffffff);
-    const timer = { id: ++last, due: now() + wait, every: repeat ? wait : null, run: () => void run(...values) };
+    const timer = {
+      id: ++last,
+      due: now() + wait,
+      every: repeat ? wait : null,
+      run: () => void run(...values),
+    };
     timers.set(timer.id, timer);
     wakeAfter(wait);
     return timer.id;
@@ -32,7 +37,9 @@ export function installGlobals(wakeAfter: (milliseconds: number) => void): () =>
   }
 
   function wake(): void {
-    const due = [...timers.values()].filter((timer) => timer.due <= now()).sort((a, b) => a.due - b.due);
+    const due = [...timers.values()]
+      .filter((timer) => timer.due <= now())
+      .sort((a, b) => a.due - b.due);
     try {
       for (const timer of due) {
         if (!timers.delete(timer.id)) continue; // cleared by one that ran before
@@ -45,8 +52,10 @@ export function installGlobals(wakeAfter: (milliseconds: number) => void): () =>
   }
 
   Object.assign(globalThis, {
-    setTimeout: (run: unknown, delay?: unknown, ...values: unknown[]) => start(run, delay, false, values),
-    setInterval: (run: unknown, delay?: unknown, ...values: unknown[]) => start(run, delay, true, values),
+    setTimeout: (run: unknown, delay?: unknown, ...values: unknown[]) =>
+      start(run, delay, false, values),
+    setInterval: (run: unknown, delay?: unknown, ...values: unknown[]) =>
+      start(run, delay, true, values),
     clearTimeout: (id: number) => void timers.delete(id),
     clearInterval: (id: number) => void timers.delete(id),
     structuredClone: (value: unknown) => parse(stringify(value)),

@@ -13,7 +13,15 @@ import {
 } from "quickjs-emscripten-core";
 
 import { AGENT_MEMORY, limitMemory } from "../memory";
-import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
+import {
+  AgentFailure,
+  LIMITS,
+  STUDIO,
+  type Call,
+  type Exports,
+  type FailureKind,
+  type Load,
+} from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import prelude from "./prelude.ts?text";
 
@@ -28,7 +36,9 @@ export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<Quic
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule }));
   const runtime = quickjs.newRuntime({ maxStackSizeBytes: STACK_LIMIT });
   runtime.setModuleLoader((name) => {
-    return { error: new Error(`an agent cannot import ${name}; declare a library with @lib instead`) };
+    return {
+      error: new Error(`an agent cannot import ${name}; declare a library with @lib instead`),
+    };
   });
   return new QuickJsMachine(runtime.newContext(), emit);
 }
@@ -43,8 +53,18 @@ export class QuickJsMachine implements Machine {
     emit: Emit,
   ) {
     const host = vm.newObject();
-    this.give(host, "emit", vm.newFunction("emit", (text, store) => emit(vm.getString(text), this.changed(store))));
-    this.give(host, "limits", vm.newString(JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests })));
+    this.give(
+      host,
+      "emit",
+      vm.newFunction("emit", (text, store) => emit(vm.getString(text), this.changed(store))),
+    );
+    this.give(
+      host,
+      "limits",
+      vm.newString(
+        JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests }),
+      ),
+    );
     this.give(vm.global, "host", host);
     vm.unwrapResult(vm.evalCode(prelude, "prelude")).dispose();
     const machine = vm.getProp(vm.global, "machine");
@@ -54,20 +74,29 @@ export class QuickJsMachine implements Machine {
   }
 
   async load(program: Load): Promise<Exports> {
-    for (const { name, source } of program.libraries) this.evaluate(source, `@lib ${name}`, "global").dispose();
+    for (const { name, source } of program.libraries)
+      this.evaluate(source, `@lib ${name}`, "global").dispose();
     const module = this.evaluate(program.source, program.filename, "module");
     this.runJobs();
     const namespace = this.settled(module, program.filename);
     const wanted = [...program.functions, ...program.handlers];
-    const found: string[] = JSON.parse(this.entry("adopt", namespace, this.vm.newString(JSON.stringify(wanted))));
+    const found: string[] = JSON.parse(
+      this.entry("adopt", namespace, this.vm.newString(JSON.stringify(wanted))),
+    );
     const isFound = (name: string) => found.includes(name);
-    return { functions: program.functions.filter(isFound), handlers: program.handlers.filter(isFound) };
+    return {
+      functions: program.functions.filter(isFound),
+      handlers: program.handlers.filter(isFound),
+    };
   }
 
   call(call: Call, store: string | null): string | null | undefined {
     const { vm } = this;
     this.known = store ?? this.known;
-    const values = [vm.newString(call.function), vm.newString(JSON.stringify([...call.arguments, call.context]))];
+    const values = [
+      vm.newString(call.function),
+      vm.newString(JSON.stringify([...call.arguments, call.context])),
+    ];
     if (store !== null) values.push(vm.newString(store));
     const ended = this.run("begin", values).consume((value) => this.value(value));
     try {
@@ -135,7 +164,10 @@ export class QuickJsMachine implements Machine {
       return state.value;
     }
     if (state.type === "rejected") throw this.failure(state.error, "load", filename);
-    throw new AgentFailure("load", `${filename}: its top-level await waits for something that cannot happen`);
+    throw new AgentFailure(
+      "load",
+      `${filename}: its top-level await waits for something that cannot happen`,
+    );
   }
 
   private runJobs(): void {

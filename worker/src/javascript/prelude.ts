@@ -41,12 +41,20 @@ let agent: Record<string, unknown> = {};
 const store = new Store();
 Object.assign(JSON, {
   stringify(value: unknown, replacer?: unknown, space?: unknown) {
-    return stringify(typeof replacer === "function" ? value : store.behind(value), replacer as [], space as string);
+    return stringify(
+      typeof replacer === "function" ? value : store.behind(value),
+      replacer as [],
+      space as string,
+    );
   },
 });
 
 /** `text`: the arguments and the context. Answers the value of a call that ends at once, see Machine. */
-function begin(name: string, text: string, storeText: string | undefined): string | null | undefined {
+function begin(
+  name: string,
+  text: string,
+  storeText: string | undefined,
+): string | null | undefined {
   if (storeText !== undefined) store.load(storeText);
   studio.begin();
   try {
@@ -67,7 +75,11 @@ function begin(name: string, text: string, storeText: string | undefined): strin
 }
 
 function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
 }
 
 function missing(name: string): undefined {
@@ -111,7 +123,12 @@ function fail(error: unknown): undefined {
 function describe(error: unknown): { kind: string; message: string; stack: string | null } {
   try {
     const { name, message, stack } = (error ?? {}) as Error;
-    const kind = name === "InternalError" && message === "out of memory" ? "memory" : name === "ValueError" ? "value" : "threw";
+    const kind =
+      name === "InternalError" && message === "out of memory"
+        ? "memory"
+        : name === "ValueError"
+          ? "value"
+          : "threw";
     const text = error instanceof Error ? String(message || name) : String(error);
     return { kind, message: text.toWellFormed(), stack: typeof stack === "string" ? stack : null };
   } catch {
@@ -127,6 +144,8 @@ globalThis.machine = {
   /** Takes the agent's module; answers which of the wanted names are functions. */
   adopt(module: Record<string, unknown>, wanted: string): string {
     agent = module;
-    return stringify((parse(wanted) as string[]).filter((name) => typeof agent[name] === "function"));
+    return stringify(
+      (parse(wanted) as string[]).filter((name) => typeof agent[name] === "function"),
+    );
   },
 };

@@ -93,7 +93,9 @@ export class Store {
   private shown(owner: Fields, key: PropertyKey, value: object): object {
     const known = this.proxies.get(value);
     if (known !== undefined) return known;
-    return this.foreign.has(value) || !this.isOurs(owner, key) ? value : this.proxyOf(value as Fields, this.traps);
+    return this.foreign.has(value) || !this.isOurs(owner, key)
+      ? value
+      : this.proxyOf(value as Fields, this.traps);
   }
 
   /** Whether the property holds data of the store's, and may be shown as a proxy. */
@@ -128,7 +130,8 @@ export class Store {
       },
       getOwnPropertyDescriptor: (target, key) => {
         const found = Reflect.getOwnPropertyDescriptor(target, key);
-        if (found?.configurable && isObject(found.value)) found.value = this.shown(target, key, found.value);
+        if (found?.configurable && isObject(found.value))
+          found.value = this.shown(target, key, found.value);
         return found;
       },
       set: (target, key, value, receiver) => {
@@ -140,10 +143,16 @@ export class Store {
         if (descriptor.configurable && "value" in descriptor) this.change();
         else this.specialize();
         if (!("value" in descriptor)) return Reflect.defineProperty(target, key, descriptor);
-        return Reflect.defineProperty(target, key, { ...descriptor, value: this.taken(target, key, descriptor.value) });
+        return Reflect.defineProperty(target, key, {
+          ...descriptor,
+          value: this.taken(target, key, descriptor.value),
+        });
       },
       deleteProperty: (target, key) => (this.change(), Reflect.deleteProperty(target, key)),
-      setPrototypeOf: (target, prototype) => (this.specialize(), Reflect.setPrototypeOf(target, prototype)),
+      setPrototypeOf: (target, prototype) => (
+        this.specialize(),
+        Reflect.setPrototypeOf(target, prototype)
+      ),
       preventExtensions: (target) => (this.specialize(), Reflect.preventExtensions(target)),
     };
   }
@@ -166,5 +175,10 @@ function isObject(value: unknown): value is object {
 
 /** Sets a field whatever its name, `__proto__` too. */
 function put(target: Fields, key: PropertyKey, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(target, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }

@@ -66,7 +66,8 @@ export class Studio {
   /** A fresh `{toast, log, callModel, history: {search, range}, …}` of frozen functions. */
   object(): object {
     const studio: Record<string, unknown> = { ...this.methods };
-    for (let i = 0; i < this.groups.length; i++) studio[this.groups[i]![0]] = { ...this.groups[i]![1] };
+    for (let i = 0; i < this.groups.length; i++)
+      studio[this.groups[i]![0]] = { ...this.groups[i]![1] };
     return studio;
   }
 
@@ -89,9 +90,13 @@ export class Studio {
   }
 
   private refuseIfBusy(method: string): void {
-    if (!this.calling) throw new StudioError(`studio.${method} is only there while a call runs`, "no_call");
+    if (!this.calling)
+      throw new StudioError(`studio.${method} is only there while a call runs`, "no_call");
     if (this.waiting.size >= this.limit) {
-      throw new StudioError(`more than ${this.limit} studio calls at once; await some first`, "too_many_requests");
+      throw new StudioError(
+        `more than ${this.limit} studio calls at once; await some first`,
+        "too_many_requests",
+      );
     }
   }
 }

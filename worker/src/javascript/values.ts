@@ -12,7 +12,17 @@ const MAX_DEPTH = 1000;
 const PLAIN = [Object.prototype, Array.prototype, null];
 
 /** Kinds that JSON.stringify would turn into `{}`, losing what they hold. */
-const REFUSED = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, DataView, getPrototypeOf(Int8Array)];
+const REFUSED = [
+  Map,
+  Set,
+  WeakMap,
+  WeakSet,
+  Promise,
+  RegExp,
+  ArrayBuffer,
+  DataView,
+  getPrototypeOf(Int8Array),
+];
 
 /** Stands for a BigInt until the text is complete; no agent can guess it. */
 const BIGINT = `bigint ${Math.random()} ${Math.random()} `;
@@ -25,7 +35,8 @@ export class ValueError extends Error {
 
 /** JSON text of `value`; undefined where JSON has none. Throws ValueError naming the place. */
 export function toJson(value: unknown, name: string): string | undefined {
-  const hasBigInt = typeof value === "object" && value !== null ? check(value, name) : typeof value === "bigint";
+  const hasBigInt =
+    typeof value === "object" && value !== null ? check(value, name) : typeof value === "bigint";
   const text = hasBigInt ? stringify(value, markBigInt)?.replace(BIGINTS, "$1") : stringify(value);
   return text?.includes("\\ud") ? text.replace(ESCAPES, wellFormed) : text;
 }
@@ -65,15 +76,21 @@ function check(root: object, name: string): boolean {
 function enter(object: object, name: string, path: Place[]): Place {
   if (path.length >= MAX_DEPTH) throw new ValueError(tooDeep(object, name, path));
   const prototype = getPrototypeOf(object);
-  if (PLAIN.includes(prototype)) return { object, values: Array.isArray(object) ? object : values(object), next: 0 };
+  if (PLAIN.includes(prototype))
+    return { object, values: Array.isArray(object) ? object : values(object), next: 0 };
   const kind = REFUSED.find((constructor) => object instanceof constructor);
-  if (kind) throw new ValueError(`${where(name, path)} is a ${prototype.constructor.name}; use a plain object or array`);
+  if (kind)
+    throw new ValueError(
+      `${where(name, path)} is a ${prototype.constructor.name}; use a plain object or array`,
+    );
   // Of a class: its own fields, unless it says itself what it is in JSON.
   return { object, values: "toJSON" in object ? [] : values(object), next: 0 };
 }
 
 function tooDeep(object: object, name: string, path: Place[]): string {
-  const first = path.findIndex((place, at) => path.findIndex((other) => other.object === place.object) < at);
+  const first = path.findIndex(
+    (place, at) => path.findIndex((other) => other.object === place.object) < at,
+  );
   if (first >= 0) return `${where(name, path.slice(0, first))} contains itself`;
   if (path.some((place) => place.object === object)) return `${where(name, path)} contains itself`;
   return `${name} is nested deeper than ${MAX_DEPTH}`;
@@ -81,7 +98,9 @@ function tooDeep(object: object, name: string, path: Place[]): string {
 
 /** E.g. `the store.items[3].owner`, shortened in the middle. */
 function where(name: string, path: Place[]): string {
-  const steps = path.map(({ object, next }) => (Array.isArray(object) ? `[${next - 1}]` : `.${keys(object)[next - 1]}`));
+  const steps = path.map(({ object, next }) =>
+    Array.isArray(object) ? `[${next - 1}]` : `.${keys(object)[next - 1]}`,
+  );
   const text = name + steps.join("");
   return text.length <= 120 ? text : `${text.slice(0, 60)}…${text.slice(-40)}`;
 }

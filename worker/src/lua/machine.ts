@@ -8,7 +8,15 @@ import { LuaWasm } from "wasmoon";
 
 import { AGENT_MEMORY, limitMemory } from "../memory";
 import { snakeCase } from "../names";
-import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
+import {
+  AgentFailure,
+  LIMITS,
+  STUDIO,
+  type Call,
+  type Exports,
+  type FailureKind,
+  type Load,
+} from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import json from "./json.lua?text";
 import prelude from "./prelude.lua?text";
@@ -99,7 +107,9 @@ export class LuaMachine implements Machine {
 
   async load(program: Load): Promise<Exports> {
     const wanted = [...program.functions.map(snakeCase), ...program.handlers];
-    const found: string[] = JSON.parse(this.enter("load", [program.filename, program.source, JSON.stringify(wanted)], "load")!);
+    const found: string[] = JSON.parse(
+      this.enter("load", [program.filename, program.source, JSON.stringify(wanted)], "load")!,
+    );
     return {
       functions: program.functions.filter((name) => found.includes(snakeCase(name))),
       handlers: program.handlers.filter((name) => found.includes(name)),
@@ -134,7 +144,10 @@ export class LuaMachine implements Machine {
   private chunk(source: string, name: string, count: number, pushArguments?: () => void): void {
     this.withText(`${name}\0${source}`, (pointer, size) => {
       const start = name.length + 1;
-      this.check(this.c("_luaL_loadbufferx", this.state, pointer + start, size - start, pointer, 0), "crash");
+      this.check(
+        this.c("_luaL_loadbufferx", this.state, pointer + start, size - start, pointer, 0),
+        "crash",
+      );
     });
     pushArguments?.();
     this.run(count, "crash");
@@ -153,7 +166,10 @@ export class LuaMachine implements Machine {
   }
 
   private push(text: string): void {
-    this.withText(text, (pointer, size) => void this.c("_lua_pushlstring", this.state, pointer, size));
+    this.withText(
+      text,
+      (pointer, size) => void this.c("_lua_pushlstring", this.state, pointer, size),
+    );
   }
 
   private text(index: number, state = this.state): string | null {
@@ -164,7 +180,8 @@ export class LuaMachine implements Machine {
   }
 
   private withText(text: string, use: (pointer: number, size: number) => void): void {
-    if (text.length * 3 < SCRATCH) return use(this.scratch, this.write(text, this.scratch, SCRATCH));
+    if (text.length * 3 < SCRATCH)
+      return use(this.scratch, this.write(text, this.scratch, SCRATCH));
     const bytes = this.encoder.encode(text);
     const pointer = this.c("_malloc", bytes.length + 1);
     if (pointer === 0) throw new AgentFailure("memory", "not enough memory");
@@ -179,7 +196,10 @@ export class LuaMachine implements Machine {
 
   /** Writes a text with a zero behind it; how many bytes it has. */
   private write(text: string, pointer: number, size: number): number {
-    const { written } = this.encoder.encodeInto(text, this.lua.HEAPU8.subarray(pointer, pointer + size));
+    const { written } = this.encoder.encodeInto(
+      text,
+      this.lua.HEAPU8.subarray(pointer, pointer + size),
+    );
     this.lua.HEAPU8[pointer + written] = 0;
     return written;
   }

@@ -12,7 +12,15 @@ import { loadPyodide, type LockfileInfo, type PyodideInterface } from "pyodide";
 
 import { limitMemory, PYTHON_MEMORY } from "../memory";
 import { snakeCase } from "../names";
-import { AgentFailure, LIMITS, STUDIO, type Call, type Exports, type FailureKind, type Load } from "../protocol";
+import {
+  AgentFailure,
+  LIMITS,
+  STUDIO,
+  type Call,
+  type Exports,
+  type FailureKind,
+  type Load,
+} from "../protocol";
 import type { Emit, Machine, RuntimeFiles } from "../session";
 import sources from "./personae_agent?folder";
 import { restoring, type Snapshot } from "./snapshot";
@@ -30,7 +38,10 @@ type Enter = (name: string, text: string) => void;
 type Begin = (name: string, text: string, store?: string) => string | undefined;
 
 /** Boots Python with our package imported; the agent is not there yet. */
-export async function bootPyodide(files: RuntimeFiles, start: { snapshot: Snapshot } | { makeSnapshot: boolean }): Promise<PyodideInterface> {
+export async function bootPyodide(
+  files: RuntimeFiles,
+  start: { snapshot: Snapshot } | { makeSnapshot: boolean },
+): Promise<PyodideInterface> {
   limitMemory(PYTHON_MEMORY);
   const library = files["python_stdlib.zip"] as Blob;
   const options = {
@@ -46,7 +57,11 @@ export async function bootPyodide(files: RuntimeFiles, start: { snapshot: Snapsh
     return pyodide;
   }
   const { snapshot } = start;
-  const restored = { ...options, createPyodideModule: restoring(createPyodideModule, snapshot), _loadSnapshot: snapshot.header };
+  const restored = {
+    ...options,
+    createPyodideModule: restoring(createPyodideModule, snapshot),
+    _loadSnapshot: snapshot.header,
+  };
   const pyodide = await withFiles(files, null, () => loadPyodide(restored));
   offerLibrary(pyodide, library);
   return pyodide;
@@ -70,7 +85,11 @@ function offerLibrary(pyodide: PyodideInterface, archive: Blob): void {
  * Pyodide wants to fetch and compile; it gets the bytes, and what the frame has compiled. It also
  * compiles a module for each of some hundred functions, of which only those of a signature differ.
  */
-async function withFiles<T>(files: RuntimeFiles, library: Blob | null, run: () => Promise<T>): Promise<T> {
+async function withFiles<T>(
+  files: RuntimeFiles,
+  library: Blob | null,
+  run: () => Promise<T>,
+): Promise<T> {
   const { fetch } = self;
   const { instantiateStreaming, Module } = WebAssembly;
   const made = new Map<string, WebAssembly.Module>();
@@ -97,7 +116,8 @@ async function withFiles<T>(files: RuntimeFiles, library: Blob | null, run: () =
 
 function importPackage(pyodide: PyodideInterface): void {
   pyodide.FS.mkdirTree(PACKAGE);
-  for (const [name, source] of Object.entries(sources)) pyodide.FS.writeFile(`${PACKAGE}/${name}`, source);
+  for (const [name, source] of Object.entries(sources))
+    pyodide.FS.writeFile(`${PACKAGE}/${name}`, source);
   pyodide.runPython("import sys; sys.path.append('/lib'); import personae_agent.machine");
 }
 
@@ -116,17 +136,26 @@ export class PythonMachine implements Machine {
     pyodide.setStderr({ batched: (line) => this.print(line) });
     const { FS } = pyodide;
     const device = FS.makedev(FS.createDevice.major++, 0);
-    FS.registerDevice(device, { write: (_stream: unknown, heap: Uint8Array, at: number, size: number) => this.written(heap, at, size) });
+    FS.registerDevice(device, {
+      write: (_stream: unknown, heap: Uint8Array, at: number, size: number) =>
+        this.written(heap, at, size),
+    });
     FS.mkdev(OUTLET, device);
     const machine = pyodide.pyimport("personae_agent.machine");
-    machine.open_machine(JSON.stringify({ studio: STUDIO, openRequests: LIMITS.openRequests }), OUTLET);
+    machine.open_machine(
+      JSON.stringify({ studio: STUDIO, openRequests: LIMITS.openRequests }),
+      OUTLET,
+    );
     this.enterPython = machine.enter;
     this.begin = machine.begin;
   }
 
   async load(program: Load): Promise<Exports> {
     const wanted = [...program.functions.map(snakeCase), ...program.handlers];
-    this.enterPython("load", JSON.stringify({ filename: program.filename, source: program.source, wanted }));
+    this.enterPython(
+      "load",
+      JSON.stringify({ filename: program.filename, source: program.source, wanted }),
+    );
     if (this.loaded instanceof AgentFailure) throw this.loaded;
     const { names } = this.loaded!;
     return {

@@ -46,7 +46,12 @@ export function pack(whole: Uint8Array): Snapshot {
     pages.set(part, to);
     to += part.length;
   }
-  return { header: whole.slice(0, start), length: memory.length, runs, pages: pages.subarray(0, to) };
+  return {
+    header: whole.slice(0, start),
+    length: memory.length,
+    runs,
+    pages: pages.subarray(0, to),
+  };
 }
 
 /** Makes modules whose memory becomes the snapshot's when Pyodide restores its header. */
@@ -92,7 +97,11 @@ function clear(memory: Uint8Array, first: number, end: number): void {
 
 function isEmpty(memory: Uint8Array, page: number): boolean {
   const start = memory.byteOffset + page * PAGE;
-  const words = new Uint32Array(memory.buffer, start, Math.min(PAGE, memory.length - page * PAGE) / 4);
+  const words = new Uint32Array(
+    memory.buffer,
+    start,
+    Math.min(PAGE, memory.length - page * PAGE) / 4,
+  );
   for (let at = 0; at < words.length; at++) if (words[at] !== 0) return false;
   return true;
 }

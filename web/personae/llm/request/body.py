@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from personae.llm.arguments import sendable_arguments
 from personae.llm.request.encoded import Message, Part, Stretch
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 from personae.unicode import well_formed, well_formed_json
 
 ToolChoice = Literal["auto", "none", "required"]
@@ -51,7 +51,7 @@ def tool_message(call_id: str, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def tool_definition(tool: Tool) -> dict[str, Any]:
+def tool_definition(tool: ToolDefinition) -> dict[str, Any]:
     """A tool as the request lists it (reference, The tool definitions array)."""
     function = {
         "name": tool.name,
@@ -64,7 +64,7 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 def build_body(
     messages: Sequence[Part],
     *,
-    tools: Iterable[Tool] = (),
+    tools: Iterable[ToolDefinition] = (),
     sampling: Sampling | None = None,
     tool_choice: ToolChoice | None = None,
     stream: bool = True,

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from personae.package.agents.manifest_block import Block, NoManifest, find_block
 from personae.package.json_schema import schema_fault
 from personae.package.json_text import JsonFault, parse_prefix
-from personae.package.model import Command, HookEvent, Manifest, Tool
+from personae.package.model import Command, HookEvent, Manifest, ToolDefinition
 from personae.package.report import Report
 from personae.ports import Language
 
@@ -68,7 +68,7 @@ class _Draft:
     agent: str = ""
     version: str | None = None
     description: str | None = None
-    tools: list[Tool] = field(default_factory=list)
+    tools: list[ToolDefinition] = field(default_factory=list)
     commands: list[Command] = field(default_factory=list)
     preload: bool = False
     debug: bool = False
@@ -87,7 +87,7 @@ class _Draft:
     def change_tool(self, **changes: Any) -> None:
         old = self.tools[-1]
         facts = {"name": old.name, "description": old.description, "parameters": old.parameters}
-        self.tools[-1] = Tool(**{**facts, **changes})
+        self.tools[-1] = ToolDefinition(**{**facts, **changes})
 
 
 def parse_manifest(path: str, source: str, language: Language, report: Report) -> Manifest | None:
@@ -165,7 +165,7 @@ def _tool(draft: _Draft, tag: _Tag) -> None:
         return draft.warn(tag, f"{tag.word!r} is declared twice; the first counts")
     if not _TOOL_NAME.fullmatch(tag.word):
         draft.warn(tag, f"{tag.word!r} is refused by most models: use letters, digits, _ and -")
-    draft.tools.append(Tool(tag.word, "", NO_PARAMETERS))
+    draft.tools.append(ToolDefinition(tag.word, "", NO_PARAMETERS))
     draft.in_tool = True
     return None
 

@@ -14,7 +14,7 @@ from personae import resources
 from personae.package.agents.manifest import parse_manifest
 from personae.package.archive.files import PackageFiles
 from personae.package.config import AgentEntry
-from personae.package.model import AgentProgram, Library, Manifest, Tool
+from personae.package.model import AgentLibrary, AgentProgram, Manifest, ToolDefinition
 from personae.package.report import SHOWN
 from personae.package.steps import Steps, with_library
 from personae.ports import Language
@@ -93,7 +93,7 @@ def instance_name(agent_id: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", after_dot)
 
 
-def instance_tools(agent_id: str, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+def instance_tools(agent_id: str, tools: tuple[ToolDefinition, ...]) -> tuple[ToolDefinition, ...]:
     """The tools of a composed instance under the names that its id gives."""
     name = instance_name(agent_id)
     if len(tools) == 1:
@@ -137,11 +137,11 @@ def _near(stem: str, files: PackageFiles) -> str:
 
 def _libraries(
     manifest: Manifest, path: str, language: Language, files: PackageFiles
-) -> Steps[tuple[Library, ...]]:
+) -> Steps[tuple[AgentLibrary, ...]]:
     if manifest.libraries and language not in _SCRIPTED:
         files.report.warning(path, "@lib is for JavaScript and TypeScript; no library is loaded")
         return ()
-    found: list[Library] = []
+    found: list[AgentLibrary] = []
     for name in manifest.libraries:
         library = yield from _library(name, path, files)
         if library is not None:
@@ -149,7 +149,7 @@ def _libraries(
     return tuple(found)
 
 
-def _library(name: str, agent_path: str, files: PackageFiles) -> Steps[Library | None]:
+def _library(name: str, agent_path: str, files: PackageFiles) -> Steps[AgentLibrary | None]:
     if not is_name(name):
         files.report.error(agent_path, f"the @lib name {name!r} is refused: a name is not a path")
         return None
@@ -159,7 +159,7 @@ def _library(name: str, agent_path: str, files: PackageFiles) -> Steps[Library |
         source = yield from files.text(path)
         if source and _MODULE_SYNTAX.search(source):
             files.report.warning(path, "this looks like an ES module; @lib takes IIFE or UMD files")
-        return Library(name, path, source or "")
+        return AgentLibrary(name, path, source or "")
     files.report.error(
         agent_path, f"@lib {name}: neither agents/lib/{name}.js nor {name}.min.js is there"
     )

@@ -17,7 +17,7 @@ from personae.package.agents.prompt_file import MAX_PROMPT_BYTES, Prompt, read_p
 from personae.package.archive.files import PackageFiles
 from personae.package.archive.paths import UnsafeName, clean_path
 from personae.package.config import FILE, SUB_AGENT, AgentEntry, agent_entry
-from personae.package.model import AgentProgram, SubAgent, Tool
+from personae.package.model import AgentProgram, SubAgent, ToolDefinition
 from personae.package.steps import Steps, with_library
 
 
@@ -87,10 +87,10 @@ def _hidden(path: str) -> bool:
     return any(part.startswith(".") for part in path.split("/"))
 
 
-def _tool(entry: AgentEntry, prompt: Prompt) -> Tool:
+def _tool(entry: AgentEntry, prompt: Prompt) -> ToolDefinition:
     name = entry.agent_id if entry.composed else prompt.meta["name"]
     parameters = {"type": "object", **prompt.meta["parameters"]}
-    return Tool(instance_name(name), prompt.meta["description"], parameters)
+    return ToolDefinition(instance_name(name), prompt.meta["description"], parameters)
 
 
 def _private(
@@ -135,7 +135,7 @@ def _shared(
 def _check_prompt(
     path: str,
     prompt: Prompt,
-    tool: Tool,
+    tool: ToolDefinition,
     private: tuple[AgentProgram, ...],
     shared: tuple[str, ...],
     around: Surroundings,

@@ -20,16 +20,13 @@ from personae.errors import StorageError
 from personae.package.archive.unzip import MAX_ARCHIVE_BYTES, MAX_INFLATED_BYTES
 from personae.package.archive.zip_directory import MAX_ENTRIES
 from personae.package.steps import Progress, Steps, run_async
-from personae.ports import Key, Record, Storage, Table
+from personae.ports import Key, Query, Record, Storage, Table
 from personae.storage.library import parsed
-from personae.storage.records import loads
+from personae.storage.records import CONVERSATION_TABLES, loads
 from personae.storage.transfer.lines import line_of
 
 FORMAT = "personae-backup"
 VERSION = 2
-OF_CONVERSATION: tuple[Table, ...] = ("entries", "stores")
-"""Tables whose records begin with the id of a conversation."""
-
 PART_BYTES = 56 << 20
 """Bytes before packing that go into one file; a larger character has one for itself."""
 PART_FILES = MAX_ENTRIES // 2
@@ -90,8 +87,8 @@ class BackupWriter:
         return await run_async(part.close())
 
     async def _units(self) -> AsyncIterator[Unit]:
-        packages = await self._storage.read("packages")
-        heads = await self._storage.read("conversations")
+        packages = await self._storage.read(Query("packages"))
+        heads = await self._storage.read(Query("conversations"))
         for done, record in enumerate((*packages, *heads)):
             if self._progress is not None:
                 self._progress("saving", done, len(packages) + len(heads))
@@ -108,7 +105,7 @@ class BackupWriter:
         unit = Unit(str(found["name"]))
         unit.add("packages", record)
         for item in found["files"]:
-            for file in await self._storage.read("files", (item["hash"],)):
+            for file in await self._storage.read(Query("files", (item["hash"],))):
                 if isinstance(file.value, bytes):
                     unit.files[item["hash"]] = file.value
         return unit
@@ -117,10 +114,10 @@ class BackupWriter:
         identity = head.key[-1]
         unit = Unit(_title(head))
         unit.add("conversations", head)
-        for table in OF_CONVERSATION:
+        for table in CONVERSATION_TABLES:
             before: Key | None = None
             while True:
-                page = await self._storage.read(table, (identity,), limit=_PAGE, before=before)
+                page = await self._storage.read(Query(table, (identity,), _PAGE, before))
                 for record in page:
                     unit.add(table, record)
                 await asyncio.sleep(0)

@@ -19,12 +19,13 @@ from personae.package.archive.paths import UnsafeName, clean_path
 from personae.package.archive.unzip import read_readable
 from personae.package.load import contents_digest
 from personae.package.report import Report
+from personae.package.sources import character_id
 from personae.package.steps import Steps
-from personae.player.package_sources import character_id
 from personae.ports import Key, Put, Record, Table
+from personae.storage.head import Head, head_from_json
 from personae.storage.library import content_hash, whole
-from personae.storage.records import Head, head_from_json, store_from_record
-from personae.storage.transfer.backup import FORMAT, OF_CONVERSATION, VERSION
+from personae.storage.records import CONVERSATION_TABLES, from_schema_1, store_from_record
+from personae.storage.transfer.backup import FORMAT, VERSION
 from personae.storage.transfer.json_in_steps import read_json
 from personae.storage.transfer.lines import BadLine, read_lines
 
@@ -32,7 +33,7 @@ _SHORT = 1 << 16
 """Characters that are read in one go."""
 _FIRST_LINE = 200
 """Characters that hold the first line of a store's record."""
-_TABLES: dict[str, Table] = {name: name for name in OF_CONVERSATION}
+_TABLES: dict[str, Table] = {name: name for name in CONVERSATION_TABLES}
 
 
 @dataclass(slots=True)
@@ -141,12 +142,13 @@ def _take(table: str, record: Record, backup: Backup, now: int) -> Steps[None]:
     elif table == "conversations":
         head = _head(record.key, (yield from _json(record.value)), now)
         backup.conversations[head.id] = Conversation(head)
-    elif table in OF_CONVERSATION:
+    elif table in _TABLES:
         conversation = backup.conversations.get(str(record.key[0]))
         if conversation is None:
             raise BadLine("its conversation is not there")
-        yield from (_check_entry(record) if table == "entries" else _check_store(record))
-        conversation.records.append(Put(_TABLES[table], record.key, record.value))
+        name, key = from_schema_1(_TABLES[table], record.key)
+        yield from _check(name, Record(key, record.value))
+        conversation.records.append(Put(name, key, record.value))
 
 
 def _json(text: str | bytes) -> Steps[Any]:
@@ -204,15 +206,18 @@ def _head(key: Key, value: Any, now: int) -> Head:
     return head
 
 
-def _check_entry(record: Record) -> Steps[None]:
-    entry = entry_from_json((yield from _json(record.value)))
-    if record.key[1:] != (entry.id,):
-        raise BadLine("an entry is stored under another name")
+def _check(table: Table, record: Record) -> Steps[None]:
+    """Raises ValueError or StorageError for what is no record of that table.
 
-
-def _check_store(record: Record) -> Steps[None]:
-    """A store, or a line of an agent's log; what is in a store is its agent's business."""
-    if len(record.key) == 2:
+    What is in a store is its agent's business and is not looked at.
+    """
+    if table == "stores":
+        if len(record.key) != 2:
+            raise BadLine("a store is stored under another name")
         store_from_record(Record(record.key, str(record.value)[:_FIRST_LINE]))
-    elif len(record.key) != 4 or not isinstance((yield from _json(record.value)), dict):
-        raise BadLine("this is neither a store nor a line of a log")
+        return
+    value = yield from _json(record.value)
+    if table == "entries" and record.key[1:] != (entry_from_json(value).id,):
+        raise BadLine("an entry is stored under another name")
+    if table == "logs" and not (len(record.key) == 3 and type(record.key[2]) is int):
+        raise BadLine("a line of a log is stored under another name")

@@ -15,9 +15,10 @@ from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import BridgeError, PersonaeError, UsageError
 from personae.package.steps import Steps
 from personae.sandbox.process import StoreText
+from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
-from personae.storage.records import Head, dumps, head_from_json, head_to_json
-from personae.turn.bridge import parsed_store
+from personae.storage.records import dumps, parsed_store
+from personae.storage.snapshot import Snapshot
 
 FORMAT = "personae-conversation"
 VERSION = 1
@@ -35,7 +36,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
     }
 
 
-def import_conversation(data: Any) -> Steps[tuple[Head, list[Entry], dict[str, StoreText]]]:
+def import_conversation(data: Any) -> Steps[Snapshot]:
     """What an export holds. Raises UsageError ``bad_import`` or ``newer_import``."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise UsageError("bad_import", "This is not a conversation exported by this player.")
@@ -55,7 +56,7 @@ def import_conversation(data: Any) -> Steps[tuple[Head, list[Entry], dict[str, S
         raise UsageError("bad_import", f"The exported conversation is damaged: {error}") from error
     if len({entry.id for entry in entries}) != len(entries):
         raise UsageError("bad_import", "The exported conversation repeats an entry.")
-    return head, sorted(entries, key=lambda entry: entry.id), stores
+    return Snapshot(head, sorted(entries, key=lambda entry: entry.id), stores)
 
 
 def _entries(found: Any) -> Steps[list[Entry]]:

@@ -13,10 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from personae.errors import StorageError
-from personae.ports import Delete, Key, Put, Storage, Table
+from personae.ports import Delete, Key, Put, Query, Storage, Table
 from personae.storage.library import batches, parsed
-from personae.storage.records import dumps, head_from_record, head_key, put_head
-from personae.storage.transfer.backup import OF_CONVERSATION
+from personae.storage.records import (
+    CONVERSATION_TABLES,
+    dumps,
+    head_from_record,
+    head_key,
+    put_head,
+)
 from personae.storage.transfer.backup_file import Backup, Character, Conversation
 
 _BATCH_BYTES = 1_000_000
@@ -63,7 +68,7 @@ class Restoring:
 
     async def _own_characters(self) -> dict[str, list[str]]:
         """The characters that are here and whole, and the hashes of their files."""
-        found = [parsed(record) for record in await self._storage.read("packages")]
+        found = [parsed(record) for record in await self._storage.read(Query("packages"))]
         return {
             record["id"]: [item["hash"] for item in record["files"]]
             for record in found
@@ -87,7 +92,7 @@ class Restoring:
     async def _own_ages(self) -> dict[str, int]:
         """When the conversations that are here changed last; of a damaged one, never."""
         ages: dict[str, int] = {}
-        for record in await self._storage.read("conversations"):
+        for record in await self._storage.read(Query("conversations")):
             ages[str(record.key[-1])] = -1
             with suppress(StorageError, ArithmeticError):
                 ages[str(record.key[-1])] = head_from_record(record).updated_at
@@ -108,7 +113,7 @@ class Restoring:
             if is_new:
                 with suppress(StorageError):
                     await self._storage.commit(
-                        [Delete(table, (identity,), prefix=True) for table in OF_CONVERSATION]
+                        [Delete(table, (identity,), prefix=True) for table in CONVERSATION_TABLES]
                     )
             raise
 
@@ -118,8 +123,8 @@ class Restoring:
         """Deletions of the records that the restored conversation does not have."""
         return [
             Delete(table, record.key)
-            for table in OF_CONVERSATION
-            for record in await self._storage.read(table, (identity,))
+            for table in CONVERSATION_TABLES
+            for record in await self._storage.read(Query(table, (identity,)))
             if (table, record.key) not in written
         ]
 

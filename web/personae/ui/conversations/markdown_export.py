@@ -28,7 +28,7 @@ def _turns(character: str, entries: Sequence[Mapping[str, Any]]) -> Iterator[str
         text = str(entry.get("content") or "").strip()
         if not text or entry.get("rejected") or entry["role"] == "tool":
             continue
-        if entry["role"] == "log":
+        if entry["role"] in ("log", "summary"):
             yield "\n".join(f"> {line}" for line in text.splitlines())
             continue
         name = "You" if entry["role"] == "user" else character

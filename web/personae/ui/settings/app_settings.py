@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from personae.credentials import Credentials, origin_of, without_secrets
-from personae.ports import Delete, Key, Put, Record, Storage
+from personae.ports import Delete, Key, Put, Query, Record, Storage
 from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
 
@@ -168,7 +168,7 @@ def _fits(value: Any, default: Any) -> bool:
 
 async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
-    records = await storage.read("settings")
+    records = await storage.read(Query("settings"))
     app = next((str(record.value) for record in records if record.key == APP_RECORD), "{}")
     settings = from_record(app)
     keys = dict(_stored_keys(records, settings.base_url))

@@ -7,7 +7,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from personae.package.steps import Progress
-from personae.ui.dom.page_dom import Listeners, clone, document, load_templates, part
+from personae.ui.dom.elements import clone, document, part
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.templates import load_templates
 
 T = TypeVar("T")
 

@@ -11,16 +11,11 @@ import js
 from personae.credentials import OWN_HOST, origin_of
 from personae.llm.provider.client import ChatClient
 from personae.player.environment import Environment
-from personae.ui.dom.page_dom import (
-    Dispatcher,
-    Listeners,
-    Tasks,
-    clone,
-    document,
-    load_templates,
-    part,
-    show,
-)
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import clone, document, part, show
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.tasks import Tasks
+from personae.ui.dom.templates import load_templates
 from personae.ui.settings import providers
 from personae.ui.settings.app_settings import Settings, with_field
 from personae.ui.settings.provider_form import ProviderForm

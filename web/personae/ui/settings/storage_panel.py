@@ -14,9 +14,10 @@ from personae.storage.transfer.backup_file import Backup, read_backup
 from personae.storage.transfer.restore import Restoring
 from personae.ui import formats
 from personae.ui.dom.ask import Asker
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import part, show
 from personae.ui.dom.files import read_file, save_file
-from personae.ui.dom.notices import Toasts
-from personae.ui.dom.page_dom import Dispatcher, part, show
+from personae.ui.notices.toasts import Toasts
 from personae.ui.settings import app_settings, backup_words
 from personae.ui.settings.progress_dialog import ProgressDialog
 

@@ -79,7 +79,7 @@ class Rows:
         """Takes a new entry in; returns the row that is new or has changed, -1 for none."""
         if entry.role == "tool":
             return self._attach(entry)
-        if entry.role == "log":
+        if entry.role in ("log", "summary"):
             return self._append(Row(entry.id, "log", entry))
         before = self._last_message
         continues = (

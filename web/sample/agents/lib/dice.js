@@ -1,5 +1,5 @@
 // Dice for agents: registers the global `dice` with parse, roll and describe.
-(function (root) {
+(function (/** @type {any} */ root) {
   "use strict";
 
   const NOTATION = /^(\d{0,2})d(\d{1,4})([+-]\d{1,3})?$/i;

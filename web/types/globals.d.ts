@@ -1,0 +1,16 @@
+/** What the build puts in, what the page's scripts find by name, and files that are texts. */
+declare const PERSONAE_ASSETS: import("./python").BuildFacts;
+
+interface Window {
+  "personae.host": import("./python").Host;
+}
+
+interface WindowEventMap {
+  "py:progress": CustomEvent<string>;
+  "personae:started": Event;
+}
+
+declare module "*.py" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,2 @@
+/** What lies beside `interpreter.mjs` in the bundle. */
+export * from "pyodide";
