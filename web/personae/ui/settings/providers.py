@@ -1,8 +1,8 @@
 """Presets for the usual providers, and what a failure to reach one means. Pure.
 
-A preset is a base URL and a note: nothing secret, nothing measured. Each one answers web pages,
-by the provider's own documentation or by reports of its use from pages; what an origin wants
-beside the key is in ``llm.provider.origin_headers``.
+A preset is a base URL, as its provider documents it, and a note: nothing secret, nothing measured.
+None is here whose provider is known to refuse web pages; what an origin wants beside the key is
+in ``llm.provider.origin_headers``.
 """
 
 from __future__ import annotations
