@@ -114,6 +114,7 @@ def test_a_backup_moves_everything_to_another_browser(
 ) -> None:
     talk(app, "remember me")
     app.page.locator("[data-action=open-settings]").first.click()
+    app.by("base-url").fill("http://127.0.0.1:9/v1")
     app.by("api-key").fill("sk-very-secret")
     app.page.get_by_text("On this device", exact=True).click()
     with app.page.expect_download() as download:

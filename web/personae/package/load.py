@@ -45,7 +45,7 @@ def load_steps(source: Source, report: Report) -> Steps[Package]:
     content = yield from read_content(files, config.resolver)
     agents = yield from _agents(files, config, content)
     states = yield from read_states(files, _ids(agents, report))
-    digest = yield from _digest(files.files)
+    digest = yield from contents_digest(files.files)
     report.stop_on_errors()
     return _package(config, content, agents, states, digest, report)
 
@@ -111,7 +111,7 @@ def _ids(agents: tuple[AgentProgram, ...], report: Report) -> list[str]:
     return ids
 
 
-def _digest(files: Mapping[str, bytes]) -> Steps[str]:
+def contents_digest(files: Mapping[str, bytes]) -> Steps[str]:
     """BLAKE2b over every name and content, independent of order and of the archive.
 
     In a browser it takes a third of SHA-256's time.
