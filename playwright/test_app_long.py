@@ -47,7 +47,10 @@ def app(page: Page, player_url: str, conversation: bytes) -> AppPage:
     page.locator("#import-file").set_input_files(
         {"name": "long.json", "mimeType": "application/json", "buffer": conversation}
     )
-    expect(app.messages().last).to_contain_text(f"Message {COUNT}.", timeout=READY)
+    last = app.messages().last
+    expect(last).to_contain_text(f"Message {COUNT}.", timeout=READY)
+    # The older messages come afterwards; the intro is a row as well.
+    expect(last).to_have_attribute("aria-setsize", str(COUNT + 1), timeout=READY)
     return app
 
 
