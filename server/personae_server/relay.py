@@ -34,7 +34,7 @@ from personae_server.fetch import trusted
 from personae_server.proxy import refuse_cross_site
 from personae_server.rates import Budget, Places, Rate
 from personae_server.redaction import Redactor
-from personae_server.relay_body import JSON, Asked, Bodies
+from personae_server.relay_body import JSON, Asked, Bodies, is_offered
 from personae_server.settings import Settings
 from personae_server.signin import by_address, sign_in_with
 from personae_server.sse import data_of, events
@@ -66,7 +66,7 @@ class Relay:
         self.rate = Rate(store, "relay", settings.relay_rate)
         self.budget = Budget(store, "relay_tokens", settings.relay_tokens)
         self.places = Places(settings.relay_streams)
-        self.bodies = Bodies(chat_fields(settings.relay_fields))
+        self.bodies = Bodies(chat_fields(settings.relay_fields), tuple(self.models))
         hook = settings.relay_sign_in
         self.sign_in = sign_in_with(hook) if hook else by_address
         self._listed: tuple[float, list[dict[str, Any]]] = (0.0, [])
@@ -103,7 +103,6 @@ class Relay:
         await self.budget.check(user)
         with self.places.take(user):
             asked = await self.bodies.asked(Request(scope, receive), user)
-            self._check_model(asked.model)
             await while_connected(receive, self._answer(asked, user, scope, receive, send))
 
     async def list_models(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,15 +111,6 @@ class Relay:
             return
         body = {"object": "list", "data": await self._allowed_models()}
         await JSONResponse(body, headers={"Cache-Control": "no-store"})(scope, receive, send)
-
-    def _allows(self, model: object) -> bool:
-        return "*" in self.models or model in self.models
-
-    def _check_model(self, model: object) -> None:
-        if not isinstance(model, str) or not self._allows(model):
-            offered = ", ".join(name for name in self.models if name != "*")
-            hint = f" Use one of: {offered}." if offered else ""
-            raise HttpError(403, "model_not_allowed", f"This host does not offer that model.{hint}")
 
     async def _answer(
         self, asked: Asked, user: str, scope: Scope, receive: Receive, send: Send
@@ -231,7 +221,7 @@ class Relay:
             found = None
         models = found if isinstance(found, list) else []
         named = [each["id"] for each in models if isinstance(each, dict) and each.get("id")]
-        allowed = [name for name in named if isinstance(name, str) and self._allows(name)]
+        allowed = [name for name in named if is_offered(name, self.models)]
         offered = allowed or [name for name in self.models if name != "*"]
         return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in offered]
 

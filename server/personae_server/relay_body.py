@@ -31,7 +31,6 @@ JSON = "application/json"
 
 
 class Asked(NamedTuple):
-    model: object
     wants_usage: bool
     """Whether the client wants the usage of its stream; the service is asked for it in any case."""
     content: bytes
@@ -43,47 +42,61 @@ class Asked(NamedTuple):
 
 
 class Bodies:
-    """``fields``: those that are forwarded."""
+    """``fields``: those that are forwarded; ``models``: those that are offered, ``*`` for all."""
 
-    def __init__(self, fields: Shape) -> None:
+    def __init__(self, fields: Shape, models: tuple[str, ...]) -> None:
         self._fields = fields
+        self._models = models
         self._helpers = Helpers()
 
     async def asked(self, request: Request, client: str) -> Asked:
         """Raises HttpError: request_type (also what keeps other sites' forms out),
-        request_too_large, request_slow, request_invalid, field_invalid, field_not_forwarded,
-        too_many_streams."""
+        request_too_large, request_slow, request_invalid, model_not_allowed, field_invalid,
+        field_not_forwarded, too_many_streams."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             raise HttpError(415, "request_type", "Send the request as application/json.")
         body = await _read(request)
         if len(body) <= SMALL:
-            return understood(body, self._fields)
+            return understood(body, self._fields, self._models)
         try:
-            return await self._helpers.run(client, PARSE_SECONDS, understood, body, self._fields)
+            return await self._helpers.run(
+                client, PARSE_SECONDS, understood, body, self._fields, self._models
+            )
         except HelperFailed as error:
             raise _invalid("The request is JSON of a kind that cannot be read.") from error
 
 
-def understood(body: bytes, fields: Shape) -> Asked:
-    """Raises HttpError: request_invalid, field_invalid, field_not_forwarded."""
+def understood(body: bytes, fields: Shape, models: tuple[str, ...]) -> Asked:
+    """Raises HttpError: request_invalid, model_not_allowed, field_invalid, field_not_forwarded."""
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         raise _invalid("The request has to be a JSON object.")
+    check_model(parsed.get("model"), models)
     sent = fields.clean(parsed, "")
     wants_usage = _asks_for_usage(sent)
     content = encoded(sent)
-    model = sent.get("model")
     return Asked(
-        model if isinstance(model, str) else None,
         wants_usage,
         content,
         prompt_tokens(sent, content),
         asked_tokens(sent),
     )
+
+
+def is_offered(model: object, models: tuple[str, ...]) -> bool:
+    return isinstance(model, str) and ("*" in models or model in models)
+
+
+def check_model(model: object, models: tuple[str, ...]) -> None:
+    """Raises HttpError: model_not_allowed."""
+    if not is_offered(model, models):
+        offered = ", ".join(name for name in models if name != "*")
+        hint = f" Use one of: {offered}." if offered else ""
+        raise HttpError(403, "model_not_allowed", f"This host does not offer that model.{hint}")
 
 
 async def _read(request: Request) -> bytes:

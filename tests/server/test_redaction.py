@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import ModelError
-from personae.llm.quirks import learn
+from personae.llm.provider.quirks import learn
 from personae_server.redaction import MAX_MESSAGE, Redactor
 
 from tests.server.model_service import KEY

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import UsageError
-from personae.llm.request import Sampling, build_body, file_message, system_message, user_message
+from personae.llm.request.body import (
+    Sampling,
+    build_body,
+    file_message,
+    system_message,
+    user_message,
+)
 from personae.package.model import Tool
 from personae_server.chat_fields import TABLE, asked_tokens, chat_fields, table_rows
 from personae_server.errors import HttpError

@@ -13,7 +13,6 @@ CORE = WEB / "personae"
 STORED = {"Put", "Delete", "Query"}
 """What names a table."""
 ADAPTERS = {"browser/storage.py", "browser/memory.py"}
-VIEWS_OF_TABLES = {"ui/settings/app_settings.py", "ui/settings/backup.py"}
 
 
 def named(path: Path) -> str:
@@ -35,7 +34,7 @@ def test_tables_are_read_and_written_in_storage_alone() -> None:
         for path in CORE.rglob("*.py")
         if taken_of_ports(path) & STORED and not named(path).startswith("storage/")
     }
-    assert outside - ADAPTERS <= VIEWS_OF_TABLES
+    assert outside == ADAPTERS
 
 
 @pytest.mark.parametrize("path", sorted((WEB / "styles").glob("*.css")), ids=lambda path: path.name)
