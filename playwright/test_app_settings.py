@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from app_page import READY, AppPage
 from bench.busy import BusyTasks
+from faults.world import eventually
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.provider.server import ModelProvider
@@ -273,10 +274,10 @@ def stored(app: AppPage) -> str:
 
 
 def test_a_session_key_is_gone_with_the_tab(app: AppPage, provider: ModelProvider) -> None:
-    app.use_provider(provider.base_url, key="sk-session-key")
-    app.page.wait_for_timeout(500)
-    assert provider.base_url in stored(app)
-    assert "sk-session-key" not in stored(app)
+    app.use_provider(provider.base_url, key="sk-session-key", model="filled-in-last")
+    eventually(app.page, lambda: "filled-in-last" in app.kept())
+    assert provider.base_url in app.kept()
+    assert "sk-session-key" not in app.kept()
     open_settings(app.reload().talks_to(NAME))
     expect(app.by("api-key")).to_have_value("")
     expect(app.by("base-url")).to_have_value(provider.base_url)
@@ -290,13 +291,12 @@ def test_a_key_stays_on_the_device_when_asked_and_goes_when_asked(
     app.by("api-key").fill("sk-device-key")
     app.page.get_by_role("radio", name="On this device").check(force=True)
     done(app)
-    app.page.wait_for_timeout(500)
+    eventually(app.page, lambda: "sk-device-key" in app.kept())
     open_settings(app.reload().talks_to(NAME))
     expect(app.by("api-key")).to_have_value("sk-device-key")
     app.page.get_by_role("radio", name="For this session").check(force=True)
     done(app)
-    app.page.wait_for_timeout(500)
-    assert "sk-device-key" not in stored(app)
+    eventually(app.page, lambda: "sk-device-key" not in app.kept())
 
 
 @pytest.mark.parametrize(

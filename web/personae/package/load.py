@@ -18,7 +18,7 @@ from personae.package.config import FILE, MAX_CONFIG_BYTES, SUB_AGENT, Config, r
 from personae.package.content import Content, read_content, read_states
 from personae.package.model import AgentProgram, Package
 from personae.package.report import Report
-from personae.package.steps import Install, Progress, Steps, run, run_async, with_library
+from personae.package.steps import Install, Progress, Steps, run, run_async, with_python_package
 
 
 def load_package(source: Source) -> Package:
@@ -55,7 +55,7 @@ def _read_config(files: PackageFiles) -> Steps[Config]:
     text = yield from files.small_text(FILE, MAX_CONFIG_BYTES)
     config = None
     if text is not None:
-        config = yield from with_library(partial(read_config, text), files.report)
+        config = yield from with_python_package(partial(read_config, text), files.report)
     if config is None:
         raise files.report.failure()
     return config

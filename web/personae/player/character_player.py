@@ -259,7 +259,8 @@ class CharacterPlayer:
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
         """What the agent did, see ``agent_log.AgentLog``."""
-        return self._seat.room.log.lines(views.find_agent(self._seat, agent_id).agent_id)
+        program = views.find_agent(self._seat, agent_id)
+        return self._seat.room.log.lines(self._seat.belongings.owner(program.agent_id))
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""

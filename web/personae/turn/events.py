@@ -9,11 +9,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from personae.conversation.changes import Change
 from personae.errors import UsageError
 
 EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error", "change")
-"""``change`` is for the app: a value of ``changes.py``."""
+"""``change`` is for the app: a value of ``conversation/changes.py``."""
 
 Listener = Callable[[Any], object]
 
@@ -44,7 +43,7 @@ class Events:
             except Exception:
                 logging.getLogger("personae").exception("a listener of %r failed", event)
 
-    def change(self, change: Change) -> None:
+    def change(self, change: object) -> None:
         """Tells the app that something it shows has changed."""
         self.emit("change", change)
 

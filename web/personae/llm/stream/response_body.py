@@ -61,7 +61,7 @@ class ReplyBody:
         if self._kind == "page":
             raise faults.web_page(self._status, self._url, self._excerpt())
         if self._kind == "json":
-            yield from self._assembler.take(self._json())
+            yield from self._assembler.feed_chunk(self._json())
         elif not self.done:
             yield from self._last_events()
         yield from self._assembler.close()
