@@ -128,8 +128,8 @@ def test_a_backup_moves_everything_to_another_browser(
     other = AppPage(context.new_page(), player_url).open()
     other.page.locator("[data-action=open-settings]").first.click()
     other.page.locator("[data-change=restore]").set_input_files(path)
-    other.page.get_by_role("button", name="Restore", exact=True).click()
-    other.page.wait_for_event("load")
+    with other.page.expect_event("load"):
+        other.page.get_by_role("button", name="Restore", exact=True).click()
     other.started()
     other.by("library-item").filter(has_text=NAME).locator("button").first.click()
     other.talks_to(NAME)

@@ -15,7 +15,7 @@ from faults.world import eventually
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import error, says
+from tests.provider.turns import Turn, error, says
 
 NAME = "Wren Tallow"
 
@@ -101,6 +101,19 @@ def test_switching_providers_and_back_loses_nothing(app: AppPage, provider: Mode
     expect(app.by("model-main")).to_have_value("mine")
     choice.select_option("openai")
     expect(app.by("api-key")).to_have_value("sk-open")
+
+
+def test_a_redirect_takes_no_key_along(app: AppPage, provider: ModelProvider) -> None:
+    with ModelProvider() as elsewhere:
+        moved = Turn(status=307, headers={"location": f"{elsewhere.base_url}/models"})
+        provider.serve("/v1/models", moved)
+        open_settings(app)
+        app.by("base-url").fill(provider.base_url)
+        app.by("api-key").fill("sk-very-secret")
+        app.page.get_by_role("button", name="List the models").click()
+        expect(app.by("settings")).to_contain_text("No list of models", timeout=READY)
+        assert provider.requests[-1].headers["authorization"] == "Bearer sk-very-secret"
+        assert elsewhere.requests == []
 
 
 class Trap:
