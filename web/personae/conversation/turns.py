@@ -58,6 +58,11 @@ def response(entries: Sequence[Entry], index: int) -> set[str]:
     return ids
 
 
+def belong_together(one: Entry, other: Entry) -> bool:
+    """Whether two entries that follow one another are parts of one response."""
+    return "user" not in (one.role, other.role) and _goes_with(one, other)
+
+
 def round_owner(entries: Sequence[Entry], index: int) -> int:
     """The index of the assistant entry whose calls a result, or a log before one, lies among."""
     if not _among_results(entries, index):

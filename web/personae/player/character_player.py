@@ -159,9 +159,12 @@ class CharacterPlayer:
     async def undo(self, deed: Deed) -> None:
         """Undoes an edit of the open conversation, and nothing that happened since.
 
-        Raises UsageError ``cannot_undo`` where that is not possible any more.
+        Waits for the end of what is under way. Raises UsageError ``cannot_undo`` where it is not
+        possible any more.
         """
-        session = self._writable()
+        self._check_alive()
+        session = self._session
+        session.check_writable()
         if deed.before is None or deed.before.head.id != session.journal.id:
             raise cannot_undo("It was done in another conversation.")
         async with gate(session):

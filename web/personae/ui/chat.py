@@ -28,6 +28,7 @@ from personae.ui.dom.elements import by_id, mark, show
 from personae.ui.notices.announcer import announce
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
+from personae.ui.transcript.undo import TOPIC
 
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 
@@ -125,6 +126,7 @@ class Chat:
         self._unsubscribe.clear()
         self._page.inspector.attach(None)
         self._page.banners.clear("turn")
+        self._page.toasts.clear(TOPIC)
         self._page.composer.set_state(enabled=False, busy=False)
         self._page.status.clear()
         await player.dispose()

@@ -28,10 +28,20 @@ class Toasts:
         dispatcher.on("action", "toast-action", self._act)
 
     def show(
-        self, text: str, *, action: str = "", work: Work | None = None, seconds: float = 5
-    ) -> None:
-        """Shows ``text``; with ``action``, a button that does ``work`` once."""
+        self,
+        text: str,
+        *,
+        action: str = "",
+        work: Work | None = None,
+        seconds: float = 5,
+        topic: str = "",
+    ) -> Work:
+        """Shows ``text``; with ``action``, a button that does ``work`` once.
+
+        What it returns takes the toast away, as ``clear`` does with those of a topic.
+        """
         toast = clone("toast")
+        toast.dataset.topic = topic
         fill(toast, text=text)
         self._number += 1
         toast.dataset.number = str(self._number)
@@ -44,6 +54,12 @@ class Toasts:
         while self._box.children.length > _MOST_TOASTS:
             self._close(self._box.firstElementChild)
         self._close_later(toast, seconds)
+        return lambda: self._close(toast)
+
+    def clear(self, topic: str) -> None:
+        for toast in list(self._box.children):
+            if str(toast.dataset.topic) == topic:
+                self._close(toast)
 
     def _close_later(self, toast: Any, seconds: float) -> None:
         def close() -> None:
