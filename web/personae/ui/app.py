@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import js
@@ -38,7 +39,8 @@ from personae.ui.notices.toasts import Toasts
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.settings.current_settings import CurrentSettings
-from personae.ui.shell import Shell
+from personae.ui.settings.default_model import HostModel
+from personae.ui.shell import Shell, relay_url
 from personae.ui.start.character_loading import CharacterLoading
 from personae.ui.start.library_menu import LibraryMenu
 from personae.ui.start.start_screen import StartScreen
@@ -58,8 +60,9 @@ class App:
         """``notifier``: the environment's; ``host``: what it offers."""
         self._environment, self._notifier, self._host = environment, notifier, host
         self._page = page = self._make_page()
-        self._settings = CurrentSettings(environment, page.tasks, self.report)
-        self._chat = chat = Chat(environment, page)
+        offered = HostModel(relay_url(host), str(host.get("relayModel") or ""))
+        self._settings = CurrentSettings(environment, page.tasks, self.report, offered)
+        self._chat = chat = Chat(environment, page, self._choose_model)
         self._asker = asker = Asker(page.dispatcher)
         self._library = library = Library(
             environment.storage, environment.clock, environment.lock, environment.install
@@ -219,7 +222,7 @@ class App:
         page, environment = self._page, self._environment
         if "settings" not in self._dialogs:
             self._dialogs["settings"] = SettingsDialog(
-                page.dispatcher, page.tasks, environment, self._host, self._change_settings
+                page, environment, relay_url(self._host), self._change_settings
             )
             self._dialogs["storage"] = StoragePanel(
                 page.dispatcher, environment, self._asker, page.toasts
@@ -234,6 +237,12 @@ class App:
         if self._chat.on_stage:
             self._chat.player.configure(**changed.player_options(self._chat.character_id))
         self._show_model()
+
+    async def _choose_model(self) -> None:
+        """A provider without a model gets its first one, before it is asked for an answer."""
+        if self._settings.value.lacks_model and (first := await self._settings.first_model()):
+            self._change_settings(replace(self._settings.value, model=first))
+            self._page.toasts.show(f"{first} answers. Settings has the others.")
 
     def _show_model(self) -> None:
         kind = "rehearsal" if self._settings.value.rehearsing else "model"

@@ -37,10 +37,15 @@ Retry = Callable[[], None]
 
 
 class Chat:
-    """Owns the player. Opening another character disposes of the one before."""
+    """Owns the player. Opening another character disposes of the one before.
 
-    def __init__(self, environment: Environment, page: Page) -> None:
-        self._environment, self._page = environment, page
+    ``ready`` is awaited before a response is asked for.
+    """
+
+    def __init__(
+        self, environment: Environment, page: Page, ready: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._environment, self._page, self._ready = environment, page, ready
         self._player: CharacterPlayer | None = None
         self._package: Package | None = None
         self.character_id = ""
@@ -161,6 +166,7 @@ class Chat:
         self._page.tasks.start(self._guard(work, retry))
 
     async def _guard(self, work: Awaitable[Reply], retry: Retry) -> None:
+        await self._ready()
         try:
             reply = await work
         except PersonaeError as error:
