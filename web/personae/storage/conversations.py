@@ -25,6 +25,7 @@ from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
     CONVERSATION_TABLES,
+    draft_key,
     head_from_record,
     loads,
     put_head,
@@ -161,6 +162,7 @@ class Conversations:
             [
                 *(Delete(table, (conversation_id,), prefix=True) for table in CONVERSATION_TABLES),
                 Delete("conversations", (self.character_id, conversation_id)),
+                Delete("settings", draft_key(conversation_id)),
             ]
         )
 

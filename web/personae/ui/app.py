@@ -13,6 +13,7 @@ from personae.errors import PersonaeError, StorageError
 from personae.player.environment import Environment
 from personae.ports import Caution, Note, Notice, StorageFails, StorageWorks
 from personae.storage.content_search import ContentSearch
+from personae.storage.drafts import Drafts
 from personae.storage.library import Library
 from personae.ui.chat import Chat
 from personae.ui.composer.composer import Composer
@@ -42,6 +43,7 @@ from personae.ui.settings.current_settings import CurrentSettings
 from personae.ui.settings.default_model import HostModel
 from personae.ui.shell import Shell, relay_url
 from personae.ui.start.character_loading import CharacterLoading
+from personae.ui.start.file_kinds import file_kind, not_taken
 from personae.ui.start.library_menu import LibraryMenu
 from personae.ui.start.start_screen import StartScreen
 from personae.ui.transcript.editing import Editing
@@ -59,6 +61,7 @@ class App:
     ) -> None:
         """``notifier``: the environment's; ``host``: what it offers."""
         self._environment, self._notifier, self._host = environment, notifier, host
+        self._drafts = Drafts(environment.saver)
         self._page = page = self._make_page()
         offered = HostModel(relay_url(host), str(host.get("relayModel") or ""))
         self._settings = CurrentSettings(environment, page.tasks, self.report, offered)
@@ -107,16 +110,25 @@ class App:
             toasts=toasts,
             banners=Banners(dispatcher, self.open_settings),
             menus=Menus(tasks),
-            shell=Shell(dispatcher, self._dropped),
+            shell=Shell(dispatcher, self._take_file),
             sidebar=Sidebar(),
-            composer=Composer(dispatcher, self._send, self._open_palette, self._recall),
+            composer=Composer(
+                dispatcher,
+                self._send,
+                lambda: self._open_palette(typed=True),
+                self._recall,
+                self._drafts,
+                self._take_file,
+            ),
             status=StatusLine(self._environment.clock, tasks),
             transcript=Transcript(frames),
             inspector=Inspector(dispatcher, tasks, toasts),
         )
 
     async def start(self) -> None:
-        await asyncio.gather(load_templates("chat"), markdown.prepare(), self._settings.load())
+        await asyncio.gather(
+            load_templates("chat"), markdown.prepare(), self._settings.load(), self._drafts.load()
+        )
         self._notifier.attach(self._notify)
         self._show_model()
         self._register()
@@ -149,6 +161,7 @@ class App:
     def _register(self) -> None:
         on = self._page.dispatcher.on
         on("action", "stop", lambda *_: self._chat.stop())
+        on("action", "answer-again", lambda *_: self._chat.answer_again())
         on("action", "new-conversation", lambda *_: self._chat.new_conversation())
         on("action", "open-conversation", self._open_conversation)
         on("action", "jump-to-end", lambda *_: self._page.transcript.pin())
@@ -198,11 +211,15 @@ class App:
 
         await ask_to_persist()
 
-    def _dropped(self, file: Any) -> None:
-        if str(file.name).lower().endswith(".json"):
+    def _take_file(self, file: Any) -> None:
+        """A file that was dropped or pasted: a conversation, a package, or nothing to use here."""
+        kind = file_kind(str(file.name), str(file.type))
+        if kind == "conversation":
             self._page.tasks.start(self._conversation_menu.import_file(file))
-        else:
+        elif kind == "package":
             self._page.tasks.start(self._loading.open_file(file))
+        else:
+            self._page.toasts.show(not_taken(str(file.name), str(file.type)), seconds=8)
 
     def _open_conversation(self, element: Any, _event: Any) -> Any:
         return self._chat.open_conversation(str(element.closest("[data-id]").dataset.id))
@@ -258,19 +275,21 @@ class App:
 
         await show_help(is_mac())
 
-    def _open_palette(self) -> Any:
-        return self._page.tasks.start(self._show_palette())
+    def _open_palette(self, *, typed: bool = False) -> Any:
+        return self._page.tasks.start(self._show_palette(typed))
 
-    async def _show_palette(self) -> None:
+    async def _show_palette(self, typed: bool) -> None:
+        """``typed``: with an "@" that may as well begin a message."""
         from personae.ui.composer.palette import Palette
 
-        if not self._chat.on_stage:
+        commands = self._chat.player.list_commands() if self._chat.on_stage else []
+        if not self._chat.on_stage or (typed and not commands):
             return
         if "palette" not in self._dialogs:
             self._dialogs["palette"] = Palette(
-                self._page.dispatcher, self._run_command, self._page.composer.focus
+                self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
-        await self._dialogs["palette"].open(self._chat.player.list_commands())
+        await self._dialogs["palette"].open(commands, typed=typed)
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

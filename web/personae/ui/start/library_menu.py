@@ -64,8 +64,8 @@ class LibraryMenu:
     async def update(self, identity: str, name: str) -> None:
         """Fetches the package again and says what is new in it."""
         before = await self._record(identity)
-        await self._loading.open_url(str(before["source"]))
-        await self._tell_changes(identity, before, name)
+        if await self._loading.open_url(str(before["source"])):
+            await self._tell_changes(identity, before, name)
 
     async def _tell_changes(self, identity: str, before: dict[str, Any], name: str) -> None:
         after = await self._record(identity)
@@ -119,5 +119,5 @@ class LibraryMenu:
         if handle is None:
             await self._open_folder()
             return
-        await self._loading.open_files(read_folder(handle), source.removeprefix(FOLDER))
-        self._page.toasts.show("The folder was read again.")
+        if await self._loading.open_files(read_folder(handle), source.removeprefix(FOLDER)):
+            self._page.toasts.show("The folder was read again.")
