@@ -224,7 +224,7 @@ class Chat:
                 self._failure = ""
                 frames.schedule("entries", self._show_entries)
             case EntriesReplaced():
-                self._page.banners.clear("turn")  # it was about what there was before
+                self._page.banners.clear("turn", below=False)  # it was about what is gone
                 frames.schedule("entries", self._show_entries)
             case TurnChanged() | AnsweringChanged() | ReadOnlyChanged():
                 frames.schedule("turn", self._show_turn)
