@@ -38,6 +38,12 @@ class Drafts:
             self._texts[conversation_id] = text
             self._unsaved.add(conversation_id)
 
+    def renew(self, conversation_id: str) -> None:
+        """Stores the draft of a conversation that was deleted and is back."""
+        if self.of(conversation_id):
+            self._unsaved.add(conversation_id)
+            self.save()
+
     def save(self) -> None:
         """Stores what has changed, without waiting."""
         writes = [

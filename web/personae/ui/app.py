@@ -78,6 +78,7 @@ class App:
             environment.fetch_package,
             lambda: self._settings.value,
             self.report,
+            asker,
         )
         self._library_menu = LibraryMenu(page, library, loading, asker)
         self._editing = Editing(page, chat)

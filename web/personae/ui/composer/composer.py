@@ -32,7 +32,7 @@ class Composer:
         (Up in an empty box); False: there is none. ``files``: gets a file that was pasted."""
         self._box, self._send, self._stop = by_id("composer"), by_id("send"), by_id("stop")
         self._on_send, self._on_commands, self._on_recall = send, commands, recall
-        self._drafts, self._on_files = drafts, files
+        self.drafts, self._on_files = drafts, files
         self._conversation = ""
         """Whose draft is in the box; empty: nobody's."""
         self._sent: tuple[str, str] | None = None
@@ -69,7 +69,7 @@ class Composer:
             return
         self.keep_draft()
         self._conversation = conversation_id
-        self._box.value = self._drafts.of(conversation_id)
+        self._box.value = self.drafts.of(conversation_id)
         self._refresh()
 
     def keep_draft(self) -> None:
@@ -77,8 +77,8 @@ class Composer:
         if self._conversation:
             where, sent = self._sent or ("", "")
             draft = self.text or (sent if where == self._conversation else "")
-            self._drafts.put(self._conversation, draft)
-            self._drafts.save()
+            self.drafts.put(self._conversation, draft)
+            self.drafts.save()
 
     def became_message(self) -> None:
         """What was sent is stored as a message."""
@@ -93,8 +93,8 @@ class Composer:
         if where == self._conversation and not self.text:
             self.text = text
         elif where != self._conversation:
-            self._drafts.put(where, self._drafts.of(where) or text)
-            self._drafts.save()
+            self.drafts.put(where, self.drafts.of(where) or text)
+            self.drafts.save()
 
     def set_state(self, *, enabled: bool, busy: bool) -> None:
         """``enabled``: typing is possible. ``busy``: a turn runs; stop takes the place of send."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import js
 
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError, PersonaeError, StorageError
+from personae.package.identity import FOLDER
 from personae.package.model import Package
 from personae.package.sources import Fetch, contents_of
 from personae.storage.library import Library
 from personae.ui import formats
 from personae.ui.chat import Chat
+from personae.ui.dom.ask import Asker
 from personae.ui.dom.elements import by_id, clone, fill, missing, part
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.monogram import paint_monogram
@@ -23,7 +25,7 @@ from personae.ui.notices.advice import problem_advice, warning_advice
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.start import address
-from personae.ui.start.start_screen import FOLDER, StartScreen
+from personae.ui.start.start_screen import StartScreen
 
 TOPIC = "package"
 """Of what is said about a package while somebody is on stage."""
@@ -48,8 +50,10 @@ class CharacterLoading:
         fetch: Fetch,
         settings: Callable[[], Settings],
         report: Callable[[BaseException], None],
+        asker: Asker,
     ) -> None:
         """``report`` shows an error; ``settings``: those a character begins with."""
+        self._asker = asker
         self._page, self._chat, self._library, self._start = page, chat, library, start
         self._fetch, self._settings, self._report = fetch, settings, report
         self._listeners = Listeners()
@@ -66,6 +70,11 @@ class CharacterLoading:
         on("action", "open-character", self._open_card)
         on("submit", "load-url", self._submit_url)
         on("change", "load-file", self._choose_file)
+
+    @property
+    def on_stage(self) -> str:
+        """The id of the character on stage; empty: nobody is."""
+        return self._chat.character_id
 
     async def open_first(self) -> None:
         """What the address asks for, else the start screen."""
@@ -122,9 +131,11 @@ class CharacterLoading:
     async def open_file(self, file: Any) -> bool:
         return await self._run(self._from_file(file), str(file.name))
 
-    async def open_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> bool:
-        """Opens a project folder; it stays the same character while its name does."""
-        return await self._run(self._from_files(files, folder), folder)
+    async def open_files(
+        self, files: Awaitable[dict[str, bytes]], folder: str, known_as: str | None = None
+    ) -> bool:
+        """Opens a project folder; ``known_as``: the character that it held before, if known."""
+        return await self._run(self._from_files(files, folder, known_as), folder)
 
     async def remove(self, character_id: str) -> None:
         """Takes a character out of the library, and off the stage if it is there."""
@@ -157,11 +168,29 @@ class CharacterLoading:
     async def _from_file(self, file: Any) -> str:
         self._progress("reading", 0, 0)
         data = bytes_from_js(await file.arrayBuffer())
-        return await self._library.save(data, None, self._progress)
+        return await self._library.save(data, None, self._progress, is_next=self._is_next)
 
-    async def _from_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> str:
+    async def _from_files(
+        self, files: Awaitable[dict[str, bytes]], folder: str, known_as: str | None
+    ) -> str:
         self._progress("reading", 0, 0)
-        return await self._library.save(await files, f"{FOLDER}{folder}", self._progress)
+        return await self._library.save(
+            await files,
+            f"{FOLDER}{folder}",
+            self._progress,
+            known_as=known_as,
+            is_next=self._is_next,
+        )
+
+    async def _is_next(self, before: Mapping[str, Any]) -> bool:
+        """Asks whether what is being opened takes the place of a stored character."""
+        name = before["name"]
+        return await self._asker.confirm(
+            f"Is this the next version of {name}?",
+            f"Then it takes the place of the {name} that is stored here and goes on with its "
+            "conversations. Cancel keeps the two apart.",
+            "It is",
+        )
 
     async def _from_library(self, character_id: str) -> str:
         return character_id

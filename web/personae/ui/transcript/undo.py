@@ -8,6 +8,7 @@ from typing import TypeVar
 from personae.errors import UsageError
 from personae.player.character_player import CharacterPlayer
 from personae.player.undoing import Deed
+from personae.storage.drafts import Drafts
 from personae.storage.snapshot import Snapshot
 from personae.ui.notices.toasts import Toasts
 
@@ -76,9 +77,13 @@ class _TakingBack:
 
 
 async def delete_conversation(
-    player: CharacterPlayer, toasts: Toasts, conversation_id: str, restored: Restored
+    player: CharacterPlayer,
+    toasts: Toasts,
+    drafts: Drafts,
+    conversation_id: str,
+    restored: Restored,
 ) -> None:
-    """Deletes a conversation and offers to bring it back."""
+    """Deletes a conversation and offers to bring it back, with what was typed in it."""
     before = await player.snapshot(conversation_id)
     others = {item["id"] for item in await player.list_conversations()}
     was_open = player.conversation_id == conversation_id
@@ -87,6 +92,7 @@ async def delete_conversation(
 
     async def restore() -> None:
         await player.bring_back(before)
+        drafts.renew(conversation_id)
         # Who has gone on elsewhere meanwhile stays there.
         if was_open and player.conversation_id == shown:
             unused = shown not in others and not player.entries
