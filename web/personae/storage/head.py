@@ -67,7 +67,7 @@ class Head:
     """Fields of a newer version, kept as they are."""
 
     def successor(self, identity: str, character_id: str, at: int, **changes: Any) -> Head:
-        """The head of a copy that begins now (fork, Undo, import): all that this one has."""
+        """The head of a copy that begins now (fork, import): all that this one has."""
         return replace(
             deepcopy(self),
             id=identity,
