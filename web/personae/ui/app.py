@@ -290,7 +290,11 @@ class App:
             self._dialogs["palette"] = Palette(
                 self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
-        await self._dialogs["palette"].open(commands, typed=typed)
+        text = self._page.composer.text
+        if not typed:
+            await self._dialogs["palette"].open(commands)
+        elif text.startswith("@"):  # some more may have been typed meanwhile
+            await self._dialogs["palette"].open(commands, text[1:])
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)
