@@ -251,3 +251,5 @@ def _complain(field: Any, text: str) -> None:
     if not missing(note):
         note.textContent = text
         show(note, bool(text))
+        if text:
+            note.scrollIntoView(block="nearest")
