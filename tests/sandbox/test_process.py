@@ -10,6 +10,7 @@ import pytest
 from personae.errors import AgentError
 from personae.sandbox.channel import limit
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import Written
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
@@ -32,7 +33,7 @@ class Rig:
     def call(self, function: str = "onLoad", store: StoreText = EMPTY, **extra: Any) -> Any:
         return asyncio.ensure_future(
             self.process.call(
-                function, [], context={}, store=store, serve=self.bridge.request, **extra
+                function, Written("[]"), context={}, store=store, serve=self.bridge.request, **extra
             )
         )
 
@@ -191,7 +192,7 @@ async def test_requests_pass_the_gate_and_come_back() -> None:
     rig = Rig(ask, apis=("studio.context",))
     await rig.call()
     by_number = {message["request"]: message for message in rig.worker.got[2:]}
-    assert by_number[0]["value"] == {"asked": {"name": "a.txt"}}
+    assert by_number[0]["body"] == {"asked": {"name": "a.txt"}}
     assert (by_number[1]["code"], by_number[1]["message"]) == ("refused", "not for you")
     assert "'@api studio.history'" in by_number[2]["message"]
     assert rig.bridge.requests == [

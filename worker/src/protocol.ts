@@ -14,6 +14,8 @@ interface Declaration {
   in: State[];
   then?: State;
   store?: boolean;
+  /** What the text after the line holds. */
+  body?: string;
   fields: Record<string, string>;
 }
 
@@ -41,8 +43,6 @@ export interface Call {
   call: number;
   function: string;
   verbatim: boolean;
-  arguments: unknown[];
-  context: Record<string, unknown>;
 }
 
 export interface Exports {

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from personae import resources
 from personae.bounded_json import is_deep
+from personae.written import dumps
 
 
 class ProtocolViolation(Exception):
@@ -63,6 +64,7 @@ class _Declared:
     states: frozenset[str]
     then: str | None
     has_store: bool
+    has_body: bool
     fields: tuple[tuple[str, str, bool, type | None], ...]
     """Name, type's name, whether it is optional, type."""
     names: frozenset[str]
@@ -80,15 +82,12 @@ def _declarations() -> dict[str, _Declared]:
             states=frozenset(message["in"]),
             then=message.get("then"),
             has_store=message.get("store", False),
+            has_body="body" in message,
             fields=fields,
             names=frozenset(message["fields"]),
         )
 
     return {name: declared(message) for name, message in protocol()["channel"].items()}
-
-
-# What is sent has been read from JSON or put together here: there is no cycle in it.
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 class Channel:
@@ -103,15 +102,19 @@ class Channel:
     def close(self) -> None:
         self.state = "closed"
 
-    def outgoing(self, type_: str, **fields: Any) -> str:
-        """The text of a message to the worker. An illegal one is a defect of the player."""
+    def outgoing(self, type_: str, body: str | None = None, **fields: Any) -> str:
+        """The text of a message to the worker: a line, then its body, which is JSON already.
+
+        An illegal one is a defect of the player.
+        """
         declared = self._messages[type_]
         assert declared.sender == "page" and self.state in declared.states, (type_, self.state)
-        assert fields.keys() == declared.names, type_
+        assert fields.keys() == declared.names and (body is not None) == declared.has_body, type_
         if type_ in ("load", "call"):
             self._notices = 0
         self.state = declared.then or self.state
-        return _encode({"type": type_, **fields})
+        line = dumps({"type": type_, **fields})
+        return line if body is None else f"{line}\n{body}"
 
     def incoming(self, text: str, store: str | None) -> Message:
         """The message a worker sent, checked. Raises ProtocolViolation and closes otherwise."""

@@ -27,6 +27,7 @@ from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
 from personae.sandbox.deadlines import DeadlineWatch, Due
 from personae.sandbox.idle_workers import idle_workers
 from personae.sandbox.missing_exports import missing
+from personae.written import Written, with_last
 
 CALL_DEADLINE = 8_000
 MODEL_CALL_DEADLINE = 120_000
@@ -129,7 +130,7 @@ class AgentProcess:
     async def call(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         *,
         context: Mapping[str, Any],
         store: StoreText,
@@ -139,7 +140,7 @@ class AgentProcess:
     ) -> Returned:
         """Calls ``function(*arguments, store, studio, context)`` in the agent.
 
-        ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
+        ``arguments``: a list. ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
         not one of the contract's. ``deadline`` in milliseconds lowers the agent's own. Raises
         AgentError; the store is then as before.
         """
@@ -170,7 +171,7 @@ class AgentProcess:
     async def _run(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         context: Mapping[str, Any],
         store: StoreText,
         verbatim: bool,
@@ -180,11 +181,10 @@ class AgentProcess:
         started = self._clock.monotonic()
         text = self._channel.outgoing(
             "call",
+            with_last(arguments, context),
             call=self._calls,
             function=function,
             verbatim=verbatim,
-            arguments=arguments,
-            context=dict(context),
         )
         own = self._deadline
         message = await self._ask(

@@ -40,7 +40,7 @@ class Seat:
         self.model_calls = ModelCalls(registry, self.agents.call, self.executor, room)
         self.perspective = Perspective(lambda: journal.entries)
         self.agents.connect(
-            StudioBridge(room, package, registry, self.agents.store, self.model_calls.call)
+            StudioBridge(room, package, registry, self.agents.written_store, self.model_calls.call)
         )
 
     async def catch_up(self) -> None:
