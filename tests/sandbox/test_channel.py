@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from personae.sandbox.channel import Channel, ProtocolViolation, limit, protocol
+from personae.protocol import limit, protocol
+from personae.sandbox.channel import Channel, ProtocolViolation
 
 from tests.fakes import posted
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from personae.errors import AgentError
-from personae.sandbox.channel import limit
+from personae.protocol import limit
 from personae.sandbox.process import AgentProcess, StoreText
 from personae.written import Written
 

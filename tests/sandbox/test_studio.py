@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from personae.errors import BridgeError
-from personae.sandbox.channel import protocol
+from personae.protocol import protocol
 from personae.sandbox.request_check import checked_request
 
 

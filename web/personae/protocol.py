@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from personae import resources
 
-Section = Literal["channel", "frame", "events"]
+Section = Literal["channel", "frame"]
 
 # The exact types that parsed JSON consists of; None accepts any.
 _TYPES: dict[str, type | None] = {

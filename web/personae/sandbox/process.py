@@ -22,8 +22,9 @@ from typing import Any
 from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.ports import Clock, Sandbox, Wire
+from personae.protocol import limit
 from personae.sandbox.bridge_requests import BridgeRequests, Serve
-from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
+from personae.sandbox.channel import Channel, Message, ProtocolViolation
 from personae.sandbox.deadlines import DeadlineWatch, Due
 from personae.sandbox.idle_workers import idle_workers
 from personae.sandbox.missing_exports import missing
@@ -140,9 +141,9 @@ class AgentProcess:
     ) -> Returned:
         """Calls ``function(*arguments, store, studio, context)`` in the agent.
 
-        ``arguments``: a list. ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
-        not one of the contract's. ``deadline`` in milliseconds lowers the agent's own. Raises
-        AgentError; the store is then as before.
+        ``arguments``: a list. ``serve`` answers what the call asks for. ``verbatim``: the name is a
+        command handler's, not one of the contract's. ``deadline`` in milliseconds lowers the
+        agent's own. Raises AgentError; the store is then as before.
         """
         async with self._one_call:
             if not self._is_ready():
