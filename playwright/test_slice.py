@@ -33,6 +33,7 @@ def app(page: Page, player_url: str) -> AppPage:
 
 def test_a_newcomer_talks_to_the_sample_without_a_key(app: AppPage, console: list[str]) -> None:
     app.open().open_sample()
+    expect(app.page.locator("#character-row")).to_be_visible()
     app.say('call roll_dice {"sides": 20}')
     app.answered("1d20:")
     expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
@@ -88,6 +89,28 @@ def test_each_way_to_bring_a_package(
     else:
         app.drop_file(sample_zip)
     app.talks_to(NAME)
+
+
+def test_a_folder_is_a_link_as_well(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    with zipfile.ZipFile(sample_zip) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    for name, content in files.items():
+        provider.serve(f"/wren/{name}", content, "application/octet-stream")
+    listing = provider.serve("/wren/files.json", json.dumps(list(files)).encode())
+    asked: list[str] = []
+    app.page.on("request", lambda request: asked.append(request.url))
+    folder = listing.removesuffix("files.json")
+    app.open(f"?loadCharacter={folder}").talks_to(NAME)
+    assert asked.count(listing) == 1
+    assert folder not in asked
+    app.page.locator("nav [data-action=show-start]").last.click()
+    provider.serve("/wren/intro.txt", b"Another intro.")
+    app.by("library-item").first.get_by_label(f"More for {NAME}").click()
+    app.page.get_by_role("menuitem", name="Update from the link").click()
+    expect(app.by("toast")).to_contain_text("Changed: intro.txt.", timeout=READY)
+    expect(app.by("intro")).to_contain_text("Another intro.")
 
 
 def test_a_loaded_package_opens_again_when_its_server_is_gone(

@@ -89,4 +89,5 @@ def test_the_shell_has_its_theme_and_is_painted_without_the_boot_script(
     page.route("**/boot.js", lambda route: route.abort())
     page.goto(player_url)
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#character-row")).to_be_hidden()  # nobody is known yet
     page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.errors import UsageError
 
 from tests.player.support import World, agent, breathe, heard, package, playing, roles
@@ -230,7 +231,7 @@ async def test_opening_another_conversation_is_told():
         changes = heard(player, "change")
         opened = await player.new_conversation()
         assert changes[:3] == [
-            {"kind": "conversation", "id": opened},
-            {"kind": "entries"},
-            {"kind": "read_only", "value": False},
+            ConversationOpened(opened),
+            EntriesReplaced(),
+            ReadOnlyChanged(False),
         ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from personae.events import Events
 from personae.llm.models import Models
 from personae.package.model import Package
 from personae.settings import Settings
 from personae.storage.conversations import Conversations
 from personae.storage.saver import Saver
 from personae.tools.registry import build_registry
+from personae.turn.events import Events
 from personae.turn.room import Room, Surroundings
 from personae.turn.seat import Seat
 

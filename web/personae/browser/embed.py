@@ -15,8 +15,8 @@ from pyodide.ffi import JsProxy
 from personae.browser.convert import value_from_js
 from personae.browser.environment import embedded_environment
 from personae.errors import PersonaeError
-from personae.events import EMISSIONS
 from personae.player.character_player import CharacterPlayer
+from personae.turn.events import EMISSIONS
 
 CALLS = frozenset(
     (

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from personae.conversation.entries import FIRST_MEMBER
-from personae.events import Events
 from personae.llm.models import Models
 from personae.package.model import Package
+from personae.package.sources import Source, character_id, load_source
 from personae.package.steps import Progress
 from personae.player.environment import Environment
 from personae.player.open_conversation import OpenConversation
-from personae.player.package_sources import Source, character_id, load_source
 from personae.player.seats import Cast, Character
 from personae.settings import Settings
 from personae.storage.conversations import Conversations
 from personae.storage.saver import Saver
 from personae.tools.registry import Registry, build_registry
+from personae.turn.events import Events
 from personae.turn.room import Surroundings
 
 
@@ -47,7 +47,7 @@ async def set_up(
     progress: Progress | None,
 ) -> Loaded:
     """Loads the package and makes what plays it. Raises PackageError."""
-    package = await load_source(source, environment, progress)
+    package = await load_source(source, environment.fetch_package, environment.install, progress)
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),

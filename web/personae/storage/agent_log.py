@@ -12,10 +12,11 @@ import contextlib
 from collections import deque
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged, Changed
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
 from personae.written import Written
 
@@ -42,7 +43,7 @@ class AgentLog:
         self._of(program.agent_id).append(line)
         if program.manifest.debug:
             self._store(program.agent_id, line)
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def call(
         self,

@@ -12,13 +12,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from personae.conversation.changes import Changed
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Query, Record, Table
+from personae.ports import Caution, Clock, Delete, Key, Notifier, Put, Query, Record, Table
 from personae.storage.head import Head
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
     CONVERSATION_TABLES,
@@ -77,7 +78,7 @@ class Conversations:
             try:
                 heads.append(head_from_record(record))
             except StorageError as error:
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
         self._recency.know(heads)
         return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
 
@@ -221,9 +222,10 @@ class Conversations:
     def _warn_of(self, damaged: int) -> None:
         if damaged:
             self._notifier.notify(
-                "warning",
-                f"{damaged} stored message(s) of this conversation are damaged and not shown. "
-                "They were left in storage.",
+                Caution(
+                    f"{damaged} stored message(s) of this conversation are damaged and not shown. "
+                    "They were left in storage."
+                )
             )
 
     def _read_stores(self, journal: Journal, records: Iterable[Record]) -> None:
@@ -234,7 +236,7 @@ class Conversations:
             except StorageError as error:
                 journal.broken_stores.add(owner)
                 journal.unreadable.append(Put("stores", record.key, record.value))
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
 
 
 def decode(records: Iterable[Record]) -> tuple[list[Entry], list[Record]]:

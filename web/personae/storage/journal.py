@@ -8,11 +8,19 @@ goes up (reference: Persistent storage; The context object, toolCallId).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
 from personae.conversation.call_numbers import highest
+from personae.conversation.changes import (
+    AgentsChanged,
+    Changed,
+    EntriesReplaced,
+    EntryAdded,
+    EntryRemoved,
+    EntryUpdated,
+)
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, Role, entry_id
 from personae.ports import Clock, Delete, Key, Put, Table
@@ -27,9 +35,6 @@ from personae.unicode import well_formed
 
 TITLE_LENGTH = 60
 """Code points."""
-
-Changed = Callable[..., None]
-"""Called with a change's kind and its facts, see the ``change`` event."""
 
 
 class Journal:
@@ -90,7 +95,7 @@ class Journal:
             self.head.title = title_from(entry.content)
         self._stage(put_entry(self.id, entry.with_(**(stored_as or {}))))
         self._touch()
-        self._changed("entry", entry=entry, how="added")
+        self._changed(EntryAdded(entry))
         return entry
 
     def prepend(self, older: Iterable[Entry]) -> None:
@@ -98,7 +103,7 @@ class Journal:
         self.entries[:0] = older
         self._catch_up()
         self.first_read = None
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def entry(self, entry_id: str) -> Entry:
         """The entry as it is now."""
@@ -107,20 +112,20 @@ class Journal:
     def update_unsaved(self, entry: Entry) -> None:
         """Replaces the entry with the same id in memory; the newest state is yet to be staged."""
         self.entries[self._index(entry.id)] = entry
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
         """Replaces the entry with the same id; ``stored``: what is written instead of it."""
         self.entries[self._index(entry.id)] = entry
         self._stage(put_entry(self.id, stored or entry))
         self._touch()
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
         self._stage(Delete("entries", (self.id, entry.id)))
-        self._changed("entry", entry=entry, how="removed")
+        self._changed(EntryRemoved(entry))
 
     def apply(self, edit: Edit, told: Iterable[str]) -> None:
         """Takes an edit over; ``told``: the owners to be told when toolCallIds were removed."""
@@ -131,7 +136,7 @@ class Journal:
             self._stage(put_entry(self.id, entry))
         self.expect_edit(edit, told)
         self._touch()
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def expect_edit(self, edit: Edit, told: Iterable[str]) -> None:
         """Notes which agents are still to hear of an edit, so that a killed tab forgets none.
@@ -161,7 +166,7 @@ class Journal:
             return
         self.stores[owner] = store
         self._stage(put_store(self.id, owner, store))
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def put_log(self, owner: str, number: int, value: str) -> None:
         """Adds a record to an agent's log; stored with whatever is saved next."""
@@ -181,7 +186,7 @@ class Journal:
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
         self._stage(put_head(self.head))
-        self._changed("agents")
+        self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
         self.head.title, self.head.named = well_formed(title), True
@@ -209,7 +214,7 @@ class Journal:
 
     def fall_silent(self) -> None:
         """The app shows another conversation: it hears of this one's changes no more."""
-        self._changed = lambda kind, **facts: None
+        self._changed = lambda change: None
 
     def _staged_writes(self) -> list[Put | Delete]:
         """What is staged, which then is no more."""

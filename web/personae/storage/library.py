@@ -19,8 +19,8 @@ from personae.package.archive.files import open_files
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
+from personae.package.sources import Contents, character_id
 from personae.package.steps import Install, Progress, Steps, run_async
-from personae.player.package_sources import Contents, character_id
 from personae.ports import Clock, Delete, Put, Query, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
 from personae.storage.records import dumps, loads
@@ -79,6 +79,15 @@ class Library:
             await self._store(identity)
         self._saved = identity, loaded
         return identity
+
+    async def find(self, identity: str) -> dict[str, Any] | None:
+        """A character's record, with its files as ``[{path, hash}]``; None: there is none.
+
+        Raises StorageError, unless the character is in memory only.
+        """
+        if identity in self._unstored:
+            return self._unstored[identity][0]
+        return await self._find(identity)
 
     def is_unstored(self, identity: str) -> bool:
         """Whether a character is in memory only."""

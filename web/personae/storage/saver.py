@@ -13,7 +13,18 @@ import asyncio
 from collections.abc import Sequence
 
 from personae.errors import StorageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Query, Record, Storage
+from personae.ports import (
+    Clock,
+    Delete,
+    Key,
+    Notifier,
+    Put,
+    Query,
+    Record,
+    Storage,
+    StorageFails,
+    StorageWorks,
+)
 from personae.storage.leases import Lease
 
 FIRST_RETRY = 2_000
@@ -164,9 +175,10 @@ class Saver:
     def _failed(self, error: StorageError) -> None:
         if self._fault is None or self._fault.code != error.code:
             self._notifier.notify(
-                "storage",
-                f"{error.message} What was said since is not saved yet: the conversation goes on "
-                "in memory, and saving resumes by itself when storage works again.",
+                StorageFails(
+                    f"{error.message} What was said since is not saved yet: the conversation goes "
+                    "on in memory, and saving resumes by itself when storage works again."
+                )
             )
         self._fault = error
         if self._retry is None or self._retry.done():
@@ -176,7 +188,7 @@ class Saver:
         if self._fault is not None:
             self._fault = None
             self._unstored.clear()
-            self._notifier.notify("storage", "")
+            self._notifier.notify(StorageWorks())
             while self._leases:
                 self._leases.popitem()[1].release()
 

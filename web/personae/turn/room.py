@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from personae.errors import PersonaeError
-from personae.events import Events
 from personae.llm.models import Models
 from personae.package.steps import Install
 from personae.ports import Clock, Sandbox
@@ -19,6 +18,7 @@ from personae.settings import Settings
 from personae.storage.agent_log import AgentLog
 from personae.storage.journal import Journal
 from personae.turn.display import Display
+from personae.turn.events import Events
 from personae.turn.stop import Answering, Stopping
 from personae.turn.studio.caps import Meter
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from personae.ui.dom.page_dom import (
-    Dispatcher,
-    Listeners,
-    clone,
-    document,
-    fill,
-    load_templates,
-    part,
-    show,
-)
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import clone, document, fill, part, show
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.templates import load_templates
 
 
 class Asker:

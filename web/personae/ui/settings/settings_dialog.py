@@ -11,7 +11,10 @@ import js
 
 from personae.errors import PersonaeError
 from personae.ports import ModelTransport
-from personae.ui.dom.page_dom import Dispatcher, Tasks, clone, document, load_templates, part, show
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import clone, document, part, show
+from personae.ui.dom.tasks import Tasks
+from personae.ui.dom.templates import load_templates
 from personae.ui.settings import providers
 from personae.ui.settings.app_settings import Settings, with_field
 

@@ -10,9 +10,10 @@ from personae.player.environment import Environment
 from personae.storage.leases import files_alone
 from personae.ui import formats
 from personae.ui.dom.ask import Asker
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import part, show
 from personae.ui.dom.files import read_file, save_file
-from personae.ui.dom.notices import Toasts
-from personae.ui.dom.page_dom import Dispatcher, part, show
+from personae.ui.notices.toasts import Toasts
 from personae.ui.settings.backup import restore_backup, write_backup
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from personae.errors import AgentError, ModelError, PackageError, PersonaeError, StorageError
-
-Action = Literal["settings", "retry", "none"]
+from personae.errors import AgentError, PackageError, PersonaeError
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """``title`` what happened, ``remedy`` what to do, ``action`` the button that does it."""
+    """``title`` what happened, ``remedy`` what to do."""
 
     title: str
     remedy: str = ""
-    action: Action = "none"
+    in_settings: bool = False
+    """Whether the settings are where it is mended."""
     detail: str = ""
 
 
@@ -41,12 +39,11 @@ def advise(error: BaseException) -> Advice:
     if isinstance(error, PersonaeError):
         title, rest = headline(error.message)
         remedy = " ".join(map(_sentence, filter(None, (rest, _more(error)))))
-        return Advice(title, remedy, _action(error))
+        return Advice(title, remedy, error.code in _SETTINGS_HELP)
     return Advice(
         "Something in the app went wrong.",
         "What was confirmed is saved. Try again, or reload the page.",
-        "retry",
-        f"{type(error).__name__}: {error}",
+        detail=f"{type(error).__name__}: {error}",
     )
 
 
@@ -72,17 +69,10 @@ def _more(error: PersonaeError) -> str:
     return ""
 
 
-def _action(error: PersonaeError) -> Action:
-    if error.code in _SETTINGS_HELP:
-        return "settings"
-    return "retry" if isinstance(error, ModelError | StorageError) else "none"
-
-
 def problem_lines(error: PackageError) -> list[tuple[str, str]]:
     """(place, reason) of every problem in a package error."""
     lines: list[tuple[str, str]] = []
-    for problem in error.detail.get("problems", []):
-        fact = _fields(problem)
+    for fact in error.detail.get("problems", []):
         place = str(fact.get("file") or "")
         if fact.get("line") is not None:
             place += f", line {fact['line']}"
@@ -90,9 +80,3 @@ def problem_lines(error: PackageError) -> list[tuple[str, str]]:
                 place += f", column {fact['column']}"
         lines.append((place, str(fact.get("message") or "")))
     return lines
-
-
-def _fields(problem: Any) -> dict[str, Any]:
-    if isinstance(problem, dict):
-        return problem
-    return {name: getattr(problem, name, None) for name in ("file", "line", "column", "message")}

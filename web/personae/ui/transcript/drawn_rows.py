@@ -1,4 +1,4 @@
-"""One drawn row: an intro, a message with its chips and reasoning, or an audit entry."""
+"""Rows in the page: an intro, a message with its chips and reasoning, an audit entry."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing import Any
 from personae.bounded_json import load_json
 from personae.conversation.entries import Entry, ToolCall
 from personae.ui import formats
+from personae.ui.dom.elements import clone, fill, mark, part, show
 from personae.ui.dom.markdown import Prose
-from personae.ui.dom.page_dom import clone, fill, mark, part, show
+from personae.ui.dom.monogram import paint_monogram
 from personae.ui.transcript.rows import Row
 
 
-def paint_monogram(element: Any, name: str) -> None:
-    element.textContent = formats.initials(name)
-    element.style.setProperty("--hue", str(formats.hue(name)))
-
-
-class IntroView:
+class DrawnIntro:
     """The character's name, description and opening text."""
 
     def __init__(self, name: str, description: str, intro: str) -> None:
@@ -35,7 +31,7 @@ class IntroView:
         self._prose.close()
 
 
-class LogView:
+class DrawnLog:
     def __init__(self, row: Row) -> None:
         self.element = clone("log")
         self.element.dataset.entryId = row.key
@@ -50,7 +46,7 @@ class LogView:
         """Holds nothing."""
 
 
-class MessageView:
+class DrawnMessage:
     """A user or assistant entry. ``update`` is cheap when little has changed."""
 
     def __init__(self, row: Row, character: str) -> None:

@@ -9,13 +9,14 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from personae.conversation.changes import Change
 from personae.errors import UsageError
 from personae.protocol import protocol
 
 EMISSIONS = tuple(protocol()["events"])
 """What embedders hear; ``protocol.json`` has what each event carries."""
 EVENTS = (*EMISSIONS, "change")
-"""``change`` is for the app: a dict with ``kind``."""
+"""``change`` is for the app: a value of ``changes.py``."""
 
 Listener = Callable[[Any], object]
 
@@ -46,9 +47,9 @@ class Events:
             except Exception:
                 logging.getLogger("personae").exception("a listener of %r failed", event)
 
-    def change(self, kind: str, **facts: Any) -> None:
+    def change(self, change: Change) -> None:
         """Tells the app that something it shows has changed."""
-        self.emit("change", {"kind": kind, **facts})
+        self.emit("change", change)
 
     def clear(self) -> None:
         for listeners in self._listeners.values():

@@ -6,32 +6,46 @@ long as its contents are. Conversations belong to that identity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from personae.bounded_json import load_json
 from personae.errors import PackageError
 from personae.package.load import load_package_async
 from personae.package.model import Package
-from personae.package.steps import Progress
-from personae.player.environment import Environment
+from personae.package.steps import Install, Progress
 
 Contents = bytes | bytearray | Mapping[str, bytes]
 """A zip's bytes, or a package's files by path."""
 Source = Package | str | bytes | Mapping[str, Any]
+Arrived = Callable[[int, int | None], None]
+"""Gets the bytes that have arrived and, where known, the bytes to come in all."""
+Fetch = Callable[[str, Arrived], Awaitable[bytes | bytearray]]
+"""The bytes behind a URL. Raises PackageError."""
 
 
 async def load_source(
-    source: Source, environment: Environment, progress: Progress | None = None
+    source: Source,
+    fetch: Fetch,
+    install: Install | None = None,
+    progress: Progress | None = None,
 ) -> Package:
     """The package behind a source. Raises PackageError."""
     if isinstance(source, Package):
         return source
+    return await load_package_async(await contents_of(source, fetch, progress), progress, install)
+
+
+async def contents_of(
+    source: str | bytes | bytearray | Mapping[str, Any],
+    fetch: Fetch,
+    progress: Progress | None = None,
+) -> Contents:
+    """What a link leads to, a zip or a folder that serves ``files.json``, or what was given."""
     if isinstance(source, str):
-        contents: Contents = await fetch(source, environment, progress)
-    else:
-        contents = _files(source) if isinstance(source, Mapping) else source
-    return await load_package_async(contents, progress, environment.install)
+        told = progress or _ignore
+        return await (_folder if source.endswith("/") else _zip)(source, fetch, told)
+    return _files(source) if isinstance(source, Mapping) else source
 
 
 def character_id(source: Source | None, digest: str) -> str:
@@ -43,27 +57,27 @@ def character_id(source: Source | None, digest: str) -> str:
     return f"link-{blake2b(source.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
 
 
-async def fetch(url: str, environment: Environment, progress: Progress | None = None) -> Contents:
-    """A zip, or the files of a folder that serves ``files.json``."""
-
-    def arrived(done: int, total: int | None) -> None:
-        if progress is not None:
-            progress("downloading", done, total or 0)
-
-    if url.endswith("/"):
-        return await _fetch_folder(url, environment)
-    return await environment.fetch_package(url, arrived)
+async def _zip(url: str, fetch: Fetch, progress: Progress) -> Contents:
+    return await fetch(url, lambda done, total: progress("downloading", done, total or 0))
 
 
-async def _fetch_folder(url: str, environment: Environment) -> dict[str, bytes]:
-    def ignore(done: int, total: int | None) -> None:
-        pass
+async def _folder(url: str, fetch: Fetch, progress: Progress) -> Contents:
+    listing = bytes(await fetch(f"{url}files.json", _ignore_bytes))
+    files: dict[str, bytes] = {}
+    arrived = 0
+    for path in _paths(url, listing):
+        files[path] = bytes(await fetch(url + _quoted(path), _ignore_bytes))
+        arrived += len(files[path])
+        progress("downloading", arrived, 0)
+    return files
 
-    listing = bytes(await environment.fetch_package(f"{url}files.json", ignore))
-    return {
-        path: bytes(await environment.fetch_package(url + _quoted(path), ignore))
-        for path in _paths(url, listing)
-    }
+
+def _ignore(phase: str, done: int, total: int) -> None:
+    """For who does not want to hear of progress."""
+
+
+def _ignore_bytes(done: int, total: int | None) -> None:
+    """A folder's progress is told file by file."""
 
 
 def _paths(url: str, listing: bytes) -> list[str]:

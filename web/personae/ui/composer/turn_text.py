@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from personae.conversation.changes import State, TurnState
 
 _PATIENCE = 3.0
 """Seconds of waiting that need no number."""
 
 
-def turn_text(turn: dict[str, Any], character: str, elapsed: float = 0.0) -> str:
+def turn_text(turn: TurnState, character: str, elapsed: float = 0.0) -> str:
     """One short line for the state of the turn; empty when there is nothing to say.
 
     ``elapsed``: seconds since the state was entered.
     """
-    state, detail = str(turn.get("state", "idle")), str(turn.get("detail") or "")
-    if state == "retrying":
-        return _countdown(float(turn.get("seconds") or 0) - elapsed, detail)
-    if state == "streaming" and detail == "reasoning":
-        return f"{character} is thinking…"
-    texts = {
+    if turn.state == "retrying":
+        return _countdown((turn.seconds or 0) - elapsed, turn.detail)
+    texts: dict[State, str] = {
         "loading": "Getting the agents ready…",
         "preload": f"{character} is gathering thoughts…",
         "waiting": "Waiting for the model…",
+        "thinking": f"{character} is thinking…",
         "streaming": f"{character} is replying…",
-        "tools": f"Running {detail}…" if detail else "Running a tool…",
+        "tools": f"Running {turn.detail}…" if turn.detail else "Running a tool…",
         "hooks": "Agents are taking note…",
     }
-    text = texts.get(state, "")
-    counts = state in ("waiting", "tools") and elapsed >= _PATIENCE
+    text = texts.get(turn.state, "")
+    counts = turn.state in ("waiting", "tools") and elapsed >= _PATIENCE
     return f"{text} {elapsed:.0f} s" if counts else text
 
 

@@ -1,4 +1,4 @@
-"""Keyboard shortcuts at work; ``keys`` has the table."""
+"""Keys that are pressed anywhere in the page, and the shortcuts they mean."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import js
 
-from personae.ui.dom.keys import SHORTCUTS, Shortcut
-from personae.ui.dom.page_dom import Listeners, document, missing
+from personae.ui.dom.elements import document, missing
+from personae.ui.dom.listeners import Listeners
+from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
 
 
 def is_mac() -> bool:
     return "mac" in str(js.navigator.platform).lower()
 
 
-class Shortcuts:
+class Keyboard:
     def __init__(self, act: Callable[[str, Any], bool], mac: bool) -> None:
         """``act`` gets a shortcut's name and the focused message (or None); True: it acted."""
         self._act, self._mac = act, mac

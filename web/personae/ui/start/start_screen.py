@@ -13,11 +13,13 @@ from personae.bounded_json import load_json
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError
 from personae.ui import formats
-from personae.ui.dom.page_dom import by_id, clone, fill, load_templates, part, show
-from personae.ui.remedies import problem_lines
-from personae.ui.transcript.message import paint_monogram
+from personae.ui.dom.elements import by_id, clone, fill, part, show
+from personae.ui.dom.monogram import paint_monogram
+from personae.ui.dom.templates import load_templates
+from personae.ui.notices.advice import problem_lines
 
-Library = list[dict[str, Any]]
+Rows = list[dict[str, Any]]
+"""The library's records, as ``Library.list`` gives them."""
 PATIENCE = 1.5
 """Seconds the start screen waits for offers, so that nothing moves when they come."""
 FOLDER = "folder:"
@@ -34,7 +36,7 @@ class StartScreen:
         self._loading: asyncio.Task[None] | None = None
 
     async def show(
-        self, library: Callable[[], Awaitable[Library]], appear: Callable[[], None]
+        self, library: Callable[[], Awaitable[Rows]], appear: Callable[[], None]
     ) -> None:
         """Draws everything at once; only offers that are late come in afterwards."""
         await load_templates("start")
@@ -49,28 +51,25 @@ class StartScreen:
             await self._loading
             self.draw_library(await library())
 
-    def draw_library(self, entries: Library) -> None:
-        self._draw("library", [self._library_item(entry) for entry in entries])
-        known = {entry.get("source") for entry in entries}
+    def draw_library(self, rows: Rows) -> None:
+        self._draw("library", [self._library_item(row) for row in rows])
+        known = {row.get("source") for row in rows}
         offers = [offer for offer in self._offers if offer["url"] not in known]
         self._draw("offers", [_offer_item(offer) for offer in offers])
-        show(part(self._box, "library-section"), bool(entries))
+        show(part(self._box, "library-section"), bool(rows))
         show(part(self._box, "offer-section"), bool(offers))
-        part(self._box, "offer-title").textContent = (
-            "Meet someone new" if entries else "Meet someone"
-        )
+        part(self._box, "offer-title").textContent = "Meet someone new" if rows else "Meet someone"
 
     def _draw(self, name: str, items: list[Any]) -> None:
         part(self._box, name).replaceChildren(*items)
 
-    def _library_item(self, entry: dict[str, Any]) -> Any:
+    def _library_item(self, row: dict[str, Any]) -> Any:
         note = " · ".join(
-            text
-            for text in (source_label(entry.get("source")), formats.size(entry.get("size") or 0))
+            text for text in (source_label(row.get("source")), formats.size(row.get("size") or 0))
         )
-        item = _card(str(entry["name"]), str(entry.get("description") or ""), note)
-        item.dataset.id = entry["id"]
-        part(item, "more").setAttribute("aria-label", f"More for {entry['name']}")
+        item = _card(str(row["name"]), str(row.get("description") or ""), note)
+        item.dataset.id = row["id"]
+        part(item, "more").setAttribute("aria-label", f"More for {row['name']}")
         return item
 
     async def _load_offers(self) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from typing import Any
 
 from personae.ui import formats
-from personae.ui.conversations.search import matching_conversations
-from personae.ui.dom.page_dom import by_id, clone, document, fill, part, show
-from personae.ui.transcript.message import paint_monogram
+from personae.ui.conversations.matches import matching_conversations
+from personae.ui.dom.elements import by_id, clone, document, fill, mark, part, show
+from personae.ui.dom.monogram import paint_monogram
 
 SEARCH_FROM = 6
 """A search field appears when there are at least this many conversations."""
@@ -27,6 +27,7 @@ class Sidebar:
     def set_character(self, name: str, note: str) -> None:
         fill(self._row, name=name, note=formats.one_line(note, 60))
         paint_monogram(part(self._row, "monogram"), name)
+        mark(self._row, "blank", False)
 
     def clear(self) -> None:
         self.set_character("No character yet", "Choose one to talk to")

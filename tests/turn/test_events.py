@@ -4,7 +4,7 @@ import logging
 
 import pytest
 from personae.errors import UsageError
-from personae.events import Events
+from personae.turn.events import Events
 
 
 def test_listeners_hear_until_they_unsubscribe():

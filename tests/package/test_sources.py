@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 
 import pytest
 from personae.errors import PackageError
-from personae.player.package_sources import character_id, load_source
+from personae.package.sources import character_id, load_source
 
 from tests.player.support import World, make_player, package
 from tests.storage.test_library import files, zipped
@@ -15,7 +16,7 @@ from tests.storage.test_library import files, zipped
 async def load(source, urls=None):
     world = World()
     world.urls = urls or {}
-    return await load_source(source, world.environment())
+    return await load_source(source, world.environment().fetch_package)
 
 
 async def test_every_kind_of_source_gives_the_same_package():
@@ -86,6 +87,18 @@ async def test_ready_can_be_tried_again_after_a_failure_and_awaited_twice():
 async def test_progress_of_a_download_is_told():
     world, steps = World(), []
     world.urls = {"https://x.test/a.zip": zipped(files())}
-    await load_source("https://x.test/a.zip", world.environment(), lambda *step: steps.append(step))
+    fetch = world.environment().fetch_package
+    await load_source("https://x.test/a.zip", fetch, progress=lambda *step: steps.append(step))
     size = len(world.urls["https://x.test/a.zip"])
     assert ("downloading", size, size) in steps
+
+
+async def test_progress_of_a_folder_is_told_file_by_file():
+    world, steps = World(), []
+    folder, listing = "https://x.test/ada/", json.dumps(list(files())).encode()
+    world.urls = {f"{folder}{path}": data for path, data in files().items()}
+    world.urls[f"{folder}files.json"] = listing
+    fetch = world.environment().fetch_package
+    await load_source(folder, fetch, progress=lambda *step: steps.append(step))
+    arrived = [done for phase, done, _ in steps if phase == "downloading"]
+    assert arrived == list(accumulate(len(data) for data in files().values()))

@@ -1,4 +1,4 @@
-"""Which rows of a long list are near the view. Pure arithmetic, no DOM.
+"""Which rows of a long list are near the viewport. Pure arithmetic, no DOM.
 
 Invariants: every row has a height, measured or estimated; ``offset(n)`` is the sum of the heights
 before row n. Sums are kept per block of rows, so that a change costs one block, not the list.
@@ -15,8 +15,7 @@ _BLOCK = 256
 class RowHeights:
     """Heights of rows in pixels, with fast sums."""
 
-    def __init__(self, estimate: float = 120.0) -> None:
-        self._estimate = estimate
+    def __init__(self) -> None:
         self._heights: list[float] = []
         self._starts: list[float] = [0.0]
         self._clean = 0
@@ -26,16 +25,13 @@ class RowHeights:
         return len(self._heights)
 
     def reset(self, heights: list[float]) -> None:
-        """Replaces all rows; a height of 0 means unknown."""
-        self._heights = [height or self._estimate for height in heights]
+        """Replaces all rows."""
+        self._heights = list(heights)
         self._clean = 0
 
-    def append(self, height: float = 0.0) -> None:
-        self._heights.append(height or self._estimate)
+    def append(self, height: float) -> None:
+        self._heights.append(height)
         self._soil(len(self._heights) - 1)
-
-    def height(self, row: int) -> float:
-        return self._heights[row]
 
     def set(self, row: int, height: float) -> float:
         """Stores a measured height; returns by how much the row grew."""
@@ -77,7 +73,7 @@ class RowHeights:
 
 
 def visible_range(heights: RowHeights, top: float, height: float, margin: float) -> tuple[int, int]:
-    """Rows [first, last) that lie within ``margin`` pixels of the view."""
+    """Rows [first, last) that lie within ``margin`` pixels of the viewport."""
     if not len(heights):
         return 0, 0
     first = heights.row_at(top - margin)

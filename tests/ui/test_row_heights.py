@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from personae.ui.transcript.window import RowHeights, visible_range
+from personae.ui.transcript.row_heights import RowHeights, visible_range
 
 heights = st.lists(st.floats(1, 500), min_size=1, max_size=900)
 

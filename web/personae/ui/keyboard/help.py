@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from personae.ui.dom.keys import SHORTCUTS, Shortcut
-from personae.ui.dom.page_dom import by_id, clone, document, load_templates, part
+from personae.ui.dom.elements import by_id, clone, document, part
+from personae.ui.dom.templates import load_templates
+from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
 
 
 async def show_help(mac: bool) -> None:
