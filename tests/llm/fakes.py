@@ -10,6 +10,10 @@ from typing import Any
 from personae.ports import HttpRequest
 
 
+def user_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
 class ManualClock:
     """Time moves when ``advance`` says so; sleepers wake in order."""
 

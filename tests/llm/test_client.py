@@ -15,7 +15,7 @@ from personae.errors import ModelError
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
 from personae.llm.provider.http_exchange import END_PATIENCE, GIVE_UP, PATIENCE
-from personae.llm.request.body import build_body, user_message
+from personae.llm.request.body import build_body
 from personae.llm.stream.reply import Event, Reply, TextDelta, Waiting
 from personae.ports import HttpRequest
 
@@ -29,6 +29,7 @@ from tests.llm.fakes import (
     said,
     settle,
     sse,
+    user_message,
 )
 
 KEY = "sk-very-secret"

@@ -15,12 +15,11 @@ from personae.llm.request.body import (
     file_message,
     system_message,
     tool_message,
-    user_message,
 )
 from personae.llm.stream.reply import Reply
 from personae.package.model import ToolDefinition
 
-from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, refused, said
+from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, refused, said, user_message
 
 ASKING = {
     "role": "assistant",

@@ -15,13 +15,12 @@ from personae.llm.request.body import (
     file_message,
     system_message,
     tool_message,
-    user_message,
 )
 from personae.llm.stream.reply import Reply, TextDelta, ToolCallDelta
 from personae.package.model import ToolDefinition
 from personae.ports import HttpRequest
 
-from tests.llm.fakes import FakeTransport, InstantClock, said
+from tests.llm.fakes import FakeTransport, InstantClock, said, user_message
 
 HERE = Endpoint(BASE_URL, "", MODEL)
 TOOLS = [ToolDefinition(name, "", {"type": "object"}) for name in ("roll_dice", "look")]

@@ -17,10 +17,11 @@ from personae.llm.request.body import (
     settled,
     system_message,
     tool_message,
-    user_message,
 )
 from personae.llm.stream.reply import Reply
 from personae.package.model import ToolDefinition
+
+from tests.llm.fakes import user_message
 
 ROLL = ToolDefinition("roll", "Rolls a die", {"type": "object", "properties": {}})
 

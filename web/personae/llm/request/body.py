@@ -38,10 +38,6 @@ def system_message(text: str) -> dict[str, Any]:
     return {"role": "system", "content": text}
 
 
-def user_message(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
 def file_message(text: str) -> dict[str, Any]:
     """The context block or the preload block (reference, System prompt macros)."""
     return {"role": "user", "content": text, "isFile": True}
