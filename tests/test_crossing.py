@@ -38,7 +38,9 @@ OF_THE_APP = {"resubmit", "continue_", "rename_conversation", "export_default_da
 
 
 HEARD_BY_EMBEDDERS = {f"{kind}Error" for kind in ("Package", "Model", "Agent", "Storage", "Usage")}
-OTHERS_HEAR = {"tool_arguments_invalid"} | {"unknown_character", "file_missing", "files_busy"}
+OTHERS_HEAR = {"tool_arguments_invalid", "bad_backup"} | {
+    *("unknown_character", "file_missing", "file_damaged", "files_busy")
+}
 """Codes that only a model meets, or the app with its library."""
 
 
@@ -138,7 +140,9 @@ def test_options_are_the_same_everywhere() -> None:
     keywords = constant("_OPTIONS")
     assert documented == members("Options") == {"package", "storage", *keywords}
     assert {name: snake(name) for name in keywords} == keywords
-    assert set(keywords.values()) == {field.name for field in fields(Settings)}
+    # A key is kept with the origin it is for.
+    known = {field.name for field in fields(Settings)} - {"credentials"} | {"api_key"}
+    assert set(keywords.values()) == known
     assert {"package", "storage"} <= set(inspect.signature(CharacterPlayer).parameters)
 
 

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from personae.conversation.entries import Entry, ToolCall
 from personae.conversation.turns import is_said
-from personae.llm.request.body import build_body
+from personae.llm.request.body import build_body, user_message
 from personae.llm.request.encoded import encoded_body, spread
 from personae.llm.request.token_estimate import estimate_prompt
 from personae.turn.request.earlier_turns import STEP, EarlierTurns
 
-from tests.llm.fakes import user_message
 from tests.player.support import World, agent, package, playing
 
 

@@ -21,7 +21,8 @@ from personae.browser.transport import FetchTransport
 from personae.errors import StorageError
 from personae.llm.rehearsal import RehearsalTransport, Routed
 from personae.player.environment import Environment
-from personae.ports import Language, Note, Notice, Notifier, Query, Storage, StorageFails
+from personae.ports import Language, Note, Notice, Notifier, Storage, StorageFails
+from personae.storage.probe import probe
 
 StorageKind = Literal["indexeddb", "memory"]
 
@@ -89,7 +90,7 @@ async def open_storage(
         )
     )
     try:
-        await storage.read(Query("settings", limit=1))
+        await probe(storage)
     except StorageError as error:
         if error.code != "storage_refused":
             return storage, error

@@ -17,7 +17,7 @@ from personae.conversation.turns import last_message
 from personae.errors import StorageError, UsageError
 from personae.package.model import Package, Problem
 from personae.package.sources import Source
-from personae.package.steps import Progress
+from personae.package.steps import Progress, run_async
 from personae.player import views
 from personae.player.composition import Loaded, set_up
 from personae.player.editing import answer_again, catch_up, revise
@@ -230,7 +230,8 @@ class CharacterPlayer:
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
-        return await self._ready.conversations.copy(conversation_file.import_conversation(data))
+        found = await run_async(conversation_file.import_conversation(data))
+        return await self._ready.conversations.copy(found)
 
     async def snapshot(self, conversation_id: str | None = None) -> Snapshot:
         """All of a conversation as it is now, the open one by default, for ``restore``."""
@@ -258,7 +259,8 @@ class CharacterPlayer:
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
         """What the agent did, see ``agent_log.AgentLog``."""
-        return self._seat.room.log.lines(views.find_agent(self._seat, agent_id).agent_id)
+        program = views.find_agent(self._seat, agent_id)
+        return self._seat.room.log.lines(self._seat.belongings.owner(program.agent_id))
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""

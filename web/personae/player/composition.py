@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +48,10 @@ async def set_up(
     progress: Progress | None,
 ) -> Loaded:
     """Loads the package and makes what plays it. Raises PackageError."""
-    package = await load_source(source, environment.fetch_package, environment.install, progress)
+    facts = environment.provider_facts
+    package, _ = await asyncio.gather(
+        load_source(source, environment.fetch_package, environment.install, progress), facts.load()
+    )
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),
@@ -60,7 +64,7 @@ async def set_up(
     for problem in (*package.warnings, *registry.warnings):
         logging.getLogger("personae").warning("%s: %s", problem.file, problem.message)
     surroundings = Surroundings(
-        Models(environment.transport, environment.clock, settings),
+        Models(environment.transport, environment.clock, settings, facts),
         settings,
         environment.clock,
         environment.sandbox,

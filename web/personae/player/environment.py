@@ -12,6 +12,7 @@ from typing import Any
 from personae.package.sources import Fetch
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
 from personae.storage.leases import Lock
+from personae.storage.provider_facts import ProviderFacts
 from personae.storage.saver import Saver
 
 
@@ -31,6 +32,9 @@ class Environment:
     """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""
     saver: Saver = field(init=False)
     """Writes to the storage for all players of the page."""
+    provider_facts: ProviderFacts = field(init=False)
+    """What the page's players know about providers."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "saver", Saver(self.storage, self.clock, self.notifier))
+        object.__setattr__(self, "provider_facts", ProviderFacts(self.saver))

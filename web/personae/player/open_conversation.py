@@ -176,7 +176,7 @@ class OpenConversation:
         if session.read_only:
             self._spawn(self._watch(session))
         else:
-            session.starting = self._spawn(self._begin(session))
+            session.starting = self._spawn(self._start_agents(session))
 
     async def _complete(self, session: Session) -> None:
         """Brings the older entries of a long conversation; goes on trying while it is open."""
@@ -188,7 +188,7 @@ class OpenConversation:
                 self._saver.suspend(error)
                 await self._environment.clock.sleep(LOCK_POLL)
 
-    async def _begin(self, session: Session) -> None:
+    async def _start_agents(self, session: Session) -> None:
         """Starts the agents while the user reads; the first send waits for it."""
         async with session.gate:
             try:

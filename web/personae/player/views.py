@@ -76,6 +76,7 @@ def _message(index: int, entry: Entry) -> dict[str, Any]:
 
 def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
     manifest, registry = program.manifest, seat.registry
+    store = seat.belongings.store(program.agent_id)
     return {
         "id": program.agent_id,
         "description": manifest.description or "",
@@ -99,9 +100,7 @@ def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
         "preload": manifest.preload,
         "debug": manifest.debug,
         "worker": seat.agents.worker_state(program.agent_id),
-        "storeSize": len(seat.room.journal.stores[program.agent_id].text)
-        if program.agent_id in seat.room.journal.stores
-        else 0,
+        "storeSize": len(store.text) if store else 0,
         "tokensSpent": {
             "response": seat.room.meter.response_spent,
             "conversation": seat.room.journal.head.tokens_spent,

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from personae.errors import PersonaeError
 from personae.ports import Wire
 from personae.protocol import limit
+from personae.sandbox.api_check import checked_request
 from personae.sandbox.channel import Channel, ProtocolViolation
-from personae.sandbox.request_check import checked_request
 from personae.written import written
 
 

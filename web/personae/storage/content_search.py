@@ -40,11 +40,12 @@ class ContentSearch:
         known = self._texts.get(identity)
         if known is not None and known[0] == updated:
             return known[1]
+        query = Query("entries", (identity,))
         try:
-            records = await self._saver.read(Query("entries", (identity,)))
+            records = await self._saver.read(query)
         except StorageError:
             # Not kept: the rest of it is there again when storage is.
-            return await _said(self._saver.unstored(Query("entries", (identity,))))
+            return await _said(self._saver.unstored(query))
         text = await _said(records)
         self._texts[identity] = updated, text
         return text

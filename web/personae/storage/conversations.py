@@ -34,7 +34,7 @@ from personae.storage.snapshot import Snapshot
 PAGE = 100
 """Entries that are read before a conversation is shown."""
 BLOCK = 200
-"""Entries that are read at a time after that."""
+"""Entries that are read, or written, at a time after that."""
 STEP = 40
 """Entries decoded in one go while the rest is read: a few milliseconds in a browser."""
 
@@ -185,9 +185,10 @@ class Conversations:
         told: Iterable[str] = (),
         **changes: Any,
     ) -> str:
-        """Writes a whole conversation under a new id, in one transaction; the id.
+        """Writes a whole conversation under a new id; the id.
 
-        ``edit`` and ``told`` as for ``Journal.expect_edit``, ``changes`` to the source's head.
+        The head is in the last transaction: a conversation is there once all of it is. ``edit``
+        and ``told`` as for ``Journal.expect_edit``, ``changes`` to the source's head.
         """
         now = self._clock.now()
         head = source.head.successor(self._new_id(now), self.character_id, now, **changes)
@@ -195,7 +196,11 @@ class Conversations:
         journal = self._journal(head, source.entries)
         if edit is not None:
             journal.expect_edit(edit, told)
-        await self._write_new(head.id, list(source.writes(head)))
+        first, *others = source.writes(head)
+        last = max(0, len(others) - BLOCK)
+        for start in range(0, last, BLOCK):  # one large transaction would hold the page up
+            await self._saver.write(others[start : min(start + BLOCK, last)])
+        await self._write_new(head.id, [first, *others[last:]])
         return head.id
 
     async def _read(

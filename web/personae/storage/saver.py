@@ -26,6 +26,7 @@ from personae.ports import (
     StorageWorks,
 )
 from personae.storage.leases import Lease
+from personae.storage.probe import probe
 
 FIRST_RETRY = 2_000
 LONGEST_RETRY = 30_000
@@ -116,7 +117,7 @@ class Saver:
             batch, self._pending = self._pending, {}
             try:
                 if self._read_first:
-                    await self._storage.read(Query("settings", limit=1))
+                    await probe(self._storage)
                     self._read_first = False
                 await self._commit(batch)
             except StorageError as error:

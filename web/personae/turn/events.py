@@ -9,14 +9,13 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from personae.conversation.changes import Change
 from personae.errors import UsageError
 from personae.protocol import protocol
 
 EMISSIONS = tuple(protocol()["events"])
 """What embedders hear; ``protocol.json`` has what each event carries."""
 EVENTS = (*EMISSIONS, "change")
-"""``change`` is for the app: a value of ``changes.py``."""
+"""``change`` is for the app: a value of ``conversation/changes.py``."""
 
 Listener = Callable[[Any], object]
 
@@ -47,7 +46,7 @@ class Events:
             except Exception:
                 logging.getLogger("personae").exception("a listener of %r failed", event)
 
-    def change(self, change: Change) -> None:
+    def change(self, change: object) -> None:
         """Tells the app that something it shows has changed."""
         self.emit("change", change)
 

@@ -20,7 +20,7 @@ from personae.storage.journal import Journal
 from personae.turn.display import Display
 from personae.turn.events import Events
 from personae.turn.stop import Answering, Stopping
-from personae.turn.studio.caps import Meter
+from personae.turn.studio.token_caps import Meter
 
 ReadPage = Callable[[str, int], Awaitable[dict[str, Any]]]
 

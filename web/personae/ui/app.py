@@ -219,11 +219,7 @@ class App:
         page, environment = self._page, self._environment
         if "settings" not in self._dialogs:
             self._dialogs["settings"] = SettingsDialog(
-                page.dispatcher,
-                page.tasks,
-                environment.transport,
-                self._host,
-                self._change_settings,
+                page.dispatcher, page.tasks, environment, self._host, self._change_settings
             )
             self._dialogs["storage"] = StoragePanel(
                 page.dispatcher, environment, self._asker, page.toasts

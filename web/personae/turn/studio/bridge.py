@@ -12,12 +12,13 @@ from typing import Any
 from personae.conversation import studio_history
 from personae.errors import BridgeError, PersonaeError
 from personae.package.model import AgentProgram, Package
+from personae.storage.belongings import Belongings
 from personae.tools.grants import find_granted, granted
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.room import Room
 from personae.turn.streaming import SAVE_AFTER, Later
-from personae.turn.studio.web_access import fetch_page
+from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
 from personae.written import Written
 
@@ -32,12 +33,14 @@ class StudioBridge:
     def __init__(
         self,
         room: Room,
+        belongings: Belongings,
         package: Package,
         registry: Registry,
         store: Callable[[AgentProgram], Written],
         call_model: Handler,
     ) -> None:
         self._room = room
+        self._belongings = belongings
         self._package = package
         self._registry = registry
         self._store = store
@@ -82,7 +85,7 @@ class StudioBridge:
             room.events.emit("agentLog", text)
             self._save.poke()  # most often the call's end is sooner
         else:
-            room.log.add(program, kind, text)
+            room.log.add(self._belongings.owner(program.agent_id), program, kind, text)
 
     async def _search(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         return studio_history.search(self._room.journal.entries, arguments["query"])

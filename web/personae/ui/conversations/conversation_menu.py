@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from personae.bounded_json import MAX_STORE_DEPTH, load_json
 from personae.errors import UsageError
+from personae.package.archive.unzip import MAX_FILE_BYTES
+from personae.package.steps import Progress, run_async
+from personae.player.character_player import CharacterPlayer
 from personae.ui.chat import Chat
 from personae.ui.conversations import markdown_export as exports
 from personae.ui.dom.ask import Asker
@@ -23,6 +25,7 @@ class ConversationMenu:
 
     def __init__(self, page: Page, chat: Chat, asker: Asker, clear: Callable[[], None]) -> None:
         self._page, self._chat, self._asker, self._clear = page, chat, asker, clear
+        self._progress: Any = None
         on = page.dispatcher.on
         on("action", "conversation-menu", self._open_for)
         on("action", "chat-menu", lambda element, _: self._open_chat_menu(element))
@@ -96,13 +99,33 @@ class ConversationMenu:
 
     async def import_file(self, file: Any) -> None:
         """Opens an exported conversation as a new one of the character on stage."""
+        from personae.ui.settings.progress_dialog import ProgressDialog
+
+        self._progress = self._progress or ProgressDialog()
         player = self._chat.player
+        imported = await self._progress.run(
+            "Bringing in the conversation", lambda heard: self._import(player, file, heard)
+        )
+        if imported is None:
+            return
+        identity, character = imported
+        await self._chat.open_conversation(identity)
+        if character != self._chat.package.name:
+            self._page.toasts.show(f"This conversation was with {character}.")
+
+    async def _import(
+        self, player: CharacterPlayer, file: Any, progress: Progress
+    ) -> tuple[str, Any]:
+        """The id of the conversation, and who it was with."""
+        from personae.storage.transfer.json_in_steps import read_json
+
+        if file.size > MAX_FILE_BYTES:
+            most = MAX_FILE_BYTES >> 20
+            raise UsageError("bad_import", f"{file.name} is larger than {most} MiB.")
         try:
-            data = load_json(await read_file(file), most=MAX_STORE_DEPTH)
+            text = (await read_file(file)).decode()
+            data = await run_async(read_json(text), progress)
         except ValueError:
             raise UsageError("bad_import", f"{file.name} is not a JSON file.") from None
         identity = await player.import_conversation(data)
-        await self._chat.open_conversation(identity)
-        character = data.get("character")
-        if character != self._chat.package.name:
-            self._page.toasts.show(f"This conversation was with {character}.")
+        return identity, data.get("character")

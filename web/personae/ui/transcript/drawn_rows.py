@@ -15,7 +15,7 @@ from personae.ui.transcript.rows import Row
 
 
 class DrawnIntro:
-    """The character's name, description and opening text."""
+    """The character's name, description and intro."""
 
     def __init__(self, name: str, description: str, intro: str) -> None:
         self.element = clone("intro")

@@ -167,7 +167,7 @@ class Transcript:
         if last <= feed.first or first >= feed.last:
             feed.begin_at(last if self._pinned else feed.heights.row_at(top))
         done = feed.show(first, last, from_end=self._pinned)
-        self._settle(anchor)
+        self._keep_place(anchor)
         show(self._jump, self._is_far_from_end(height))
         if not done or self._wanted(height)[1] != (first, last):
             self._schedule()  # rows turned out to have other heights than was guessed
@@ -188,7 +188,7 @@ class Transcript:
         top: float = self._scroller.getBoundingClientRect().top
         return top
 
-    def _settle(self, anchor: tuple[str, float] | None) -> None:
+    def _keep_place(self, anchor: tuple[str, float] | None) -> None:
         """Follows the end, or puts the row that was first in view back where it was."""
         if self._pinned:
             self._scroll_to(self._scroller.scrollHeight)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from personae.errors import AgentError, PersonaeError
 from personae.package.model import SubAgent
-from personae.turn.studio.model_calls import call_messages, reply_tokens
+from personae.turn.studio.call_model import call_messages, reply_tokens
 
 from tests.player.support import World, agent, heard, package, playing, tool
 from tests.turn.test_bridge import ask

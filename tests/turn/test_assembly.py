@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from personae.conversation.entries import Entry, ToolCall
 from personae.llm.request.encoded import spread
-from personae.turn.request import prompt
+from personae.turn.request import assembly
+from personae.turn.request.assembly import CONTEXT_PREFIX, context_block, system_prompt
 from personae.turn.request.perspective import Perspective
-from personae.turn.request.prompt import CONTEXT_PREFIX, context_block, system_prompt
 
 from tests.player.support import package
 
@@ -21,7 +21,7 @@ def heard(entries):
 
 
 def assemble(character, preload, entries):
-    return list(spread(prompt.assemble(character, preload, heard(entries))))
+    return list(spread(assembly.assemble(character, preload, heard(entries))))
 
 
 CALL = ToolCall("c1", "roll", '{"sides":6}', 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from personae.errors import BridgeError
-from personae.turn.studio.web_access import max_chars
+from personae.turn.studio.web_fetch import max_chars
 
 from tests.player.support import World
 from tests.turn.test_bridge import ask

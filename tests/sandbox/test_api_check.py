@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from personae.errors import BridgeError
 from personae.protocol import protocol
-from personae.sandbox.request_check import checked_request
+from personae.sandbox.api_check import checked_request
 
 
 @pytest.mark.parametrize("method", protocol()["studio"])
