@@ -10,7 +10,7 @@ import pytest
 from personae.errors import AgentError
 from personae.protocol import limit
 from personae.sandbox.process import AgentProcess, StoreText
-from personae.written import Written
+from personae.written import Written, written
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
@@ -343,3 +343,32 @@ async def test_closing_fails_what_waits_and_what_comes() -> None:
     assert (await rig.failure()).code == "agent_closed"
     assert rig.worker.ended
     rig.process.close()
+
+
+@pytest.mark.parametrize("arguments", [[], ["t", {"a": None, "b": "\n"}]])
+async def test_the_context_follows_the_arguments(arguments: list[Any]) -> None:
+    rig = Rig()
+    given = {"context": {"agentId": "t"}, "store": EMPTY, "serve": rig.bridge.request}
+    await rig.process.call("onToolCall", written(arguments), **given)
+    assert rig.worker.got[-1]["body"] == [*arguments, {"agentId": "t"}]
+
+
+async def test_an_answer_that_is_written_already_is_not_written_again() -> None:
+    posted: list[str] = []
+
+    async def serve(method: str, arguments: Any) -> Written:
+        return Written('{"n" : 1.50}')
+
+    def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            fields = {"call": 1, "request": 1, "method": "history.search", "arguments": ["x"]}
+            worker.post = lambda text, store=None: posted.append(text)  # type: ignore[method-assign]
+            worker.say("request", **fields)
+
+    rig = Rig(ask, apis=("studio.history",))
+    running = asyncio.ensure_future(
+        rig.process.call("onLoad", Written("[]"), context={}, store=EMPTY, serve=serve)
+    )
+    await breathe()
+    assert posted == ['{"type":"reply","request":1}\n{"n" : 1.50}']
+    running.cancel()
