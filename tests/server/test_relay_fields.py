@@ -17,7 +17,7 @@ from personae.llm.request.body import (
     system_message,
     user_message,
 )
-from personae.package.model import Tool
+from personae.package.model import ToolDefinition
 from personae_server.chat_fields import TABLE, asked_tokens, chat_fields, table_rows
 from personae_server.errors import HttpError
 
@@ -183,7 +183,9 @@ async def test_what_the_player_sends_passes(static: Path) -> None:
         user_message("Hi"),
         {"role": "assistant", "content": "", "reasoning": "hm", "tool_calls": [call]},
     ]
-    roll = Tool("roll", "Rolls.", {"type": "object", "properties": {"sides": {"type": "integer"}}})
+    roll = ToolDefinition(
+        "roll", "Rolls.", {"type": "object", "properties": {"sides": {"type": "integer"}}}
+    )
     sampling = Sampling(0.5, 0.9, 4000)
     body = build_body(messages, tools=[roll], sampling=sampling, tool_choice="auto")
     async with relayed(static) as (service, client):

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from personae.storage import settings_records
 from personae.storage.saver import Saver
 from personae.ui.settings import app_settings as settings
 from personae.ui.settings.app_settings import Choice, Settings, with_field
@@ -79,27 +80,27 @@ async def test_the_one_key_of_an_older_version_belongs_to_its_base_url() -> None
     storage = FakeStorage()
     old = {"base_url": BASE, "model": "m", "cap_response": 5, "keep_key": True}
     storage.tables["settings"] = {
-        settings.APP_RECORD: json.dumps(old),
-        settings.OLD_KEY_RECORD: json.dumps(SECRET),
+        settings_records.APP_RECORD: json.dumps(old),
+        settings_records.OLD_KEY_RECORD: json.dumps(SECRET),
     }
     found = await settings.load(storage)
     assert (found.api_key, found.keeps_key, found.cap_response) == (SECRET, True, 5)
     assert replace(found, base_url="https://other.example/v1").api_key == ""
     await saved(found, storage)
-    assert settings.OLD_KEY_RECORD not in storage.tables["settings"]
+    assert settings_records.OLD_KEY_RECORD not in storage.tables["settings"]
     assert await settings.load(storage) == found
 
 
 async def test_a_key_of_an_older_version_without_a_base_url_is_given_to_nobody() -> None:
     storage = FakeStorage()
-    storage.tables["settings"] = {settings.OLD_KEY_RECORD: json.dumps(SECRET)}
+    storage.tables["settings"] = {settings_records.OLD_KEY_RECORD: json.dumps(SECRET)}
     assert not (await settings.load(storage)).keys
 
 
 @pytest.mark.parametrize("base_url", [f"{BASE}?key={SECRET}", f"https://me:{SECRET}@m.example/v1"])
 async def test_a_secret_in_a_stored_base_url_is_dropped(base_url: str) -> None:
     storage = FakeStorage()
-    storage.tables["settings"] = {settings.APP_RECORD: json.dumps({"base_url": base_url})}
+    storage.tables["settings"] = {settings_records.APP_RECORD: json.dumps({"base_url": base_url})}
     found = await settings.load(storage)
     assert found.base_url == BASE
     assert SECRET not in everything(await saved(found))
@@ -160,7 +161,7 @@ async def test_what_was_chosen_before_the_stored_settings_could_be_read_is_kept(
 @pytest.mark.parametrize("text", ["{", "[]", "5", ""])
 async def test_a_damaged_key_is_no_key(text: str) -> None:
     storage = await saved(Settings(base_url=BASE))
-    storage.tables["settings"][settings.KEY_RECORDS, "https://m.example"] = text
+    storage.tables["settings"][settings_records.KEY_RECORDS, "https://m.example"] = text
     assert (await settings.load(storage)).api_key == ""
 
 

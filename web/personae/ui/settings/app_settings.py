@@ -7,21 +7,17 @@ belongs to, when the user wants it on this device. They are in no export and no 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from personae.credentials import Credentials, origin_of, without_secrets
-from personae.ports import Delete, Key, Put, Query, Record, Storage
+from personae.ports import Storage
 from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
+from personae.storage.settings_records import read_settings, write_settings
 
-APP_RECORD: Key = ("app",)
-KEY_RECORDS = "origin_key"
-"""The first part of the keys under which API keys are stored; the second is the origin."""
-OLD_KEY_RECORD: Key = ("api_key",)
-"""Where version 0.1.0 stored the one key it knew; it belongs to the base URL of that time."""
 RESTORABLE = ("temperature", "top_p")
 """What a backup may bring back: nothing that moves a key, money or access."""
 
@@ -168,33 +164,11 @@ def _fits(value: Any, default: Any) -> bool:
 
 async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
-    records = await storage.read(Query("settings"))
-    app = next((str(record.value) for record in records if record.key == APP_RECORD), "{}")
-    settings = from_record(app)
-    keys = dict(_stored_keys(records, settings.base_url))
+    found = await read_settings(storage)
+    settings = from_record(found.app)
+    named = {origin_of(settings.base_url): found.old_key, **found.keys}
+    keys = {origin: key for origin, key in named.items() if origin and key}
     return replace(settings, keys=Credentials(keys), kept=frozenset(keys))
-
-
-def _stored_keys(records: Iterable[Record], base_url: str) -> Iterable[tuple[str, str]]:
-    """Origin and key; the one key of an older version belongs to its base URL."""
-    for record in records:
-        if record.key == OLD_KEY_RECORD:
-            origin = origin_of(base_url)
-        elif record.key[0] == KEY_RECORDS and len(record.key) == 2:
-            origin = str(record.key[1])
-        else:
-            continue
-        key = _key_from_record(record.value)
-        if origin and key:
-            yield origin, key
-
-
-def _key_from_record(text: str | bytes) -> str:
-    try:
-        key = json.loads(text)
-    except ValueError:
-        return ""
-    return key if isinstance(key, str) else ""
 
 
 def merged(stored: Settings, chosen: Settings) -> Settings:
@@ -222,15 +196,12 @@ async def save(saver: Saver, settings: Settings) -> None:
         if item.name not in _APART
     }
     record["providers"] = {name: asdict(choice) for name, choice in settings.providers.items()}
-    keys: list[Put | Delete] = [
-        Put("settings", (KEY_RECORDS, origin), json.dumps(key))
-        if key and origin in settings.kept
-        else Delete("settings", (KEY_RECORDS, origin))
+    keys = {
+        origin: key if key and origin in settings.kept else None
         for origin, key in settings.keys.by_origin.items()
         if origin
-    ]
-    app = Put("settings", APP_RECORD, json.dumps(record))
-    await saver.write([app, Delete("settings", OLD_KEY_RECORD), *keys])
+    }
+    await write_settings(saver, json.dumps(record), keys)
 
 
 # What a backup may hold and change
