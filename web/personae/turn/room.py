@@ -47,13 +47,18 @@ class Room:
         self.events = surroundings.events
         self.models = surroundings.models
         self.clock = surroundings.clock
-        self.meter = Meter(journal, lambda: surroundings.settings().limits)
+        self.user_acted = False
+        """Whether the user has said or pressed something here since the conversation was opened."""
+        self.meter = Meter(
+            journal, lambda: surroundings.settings().limits, lambda: self.events.change("agents")
+        )
         self.log = AgentLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)
         self.stopping = Stopping()
 
     def begin_answer(self) -> Answering:
         """The user asks for an answer."""
+        self.user_acted = True
         self.stopping.answering = answering = Answering()
         self.display.answering(True)
         return answering

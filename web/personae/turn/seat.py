@@ -46,6 +46,8 @@ class Seat:
     async def catch_up(self) -> None:
         """Brings the agents up to date: new stores, edits they have not heard of, preload."""
         room = self.room
+        if room.user_acted and self.model_calls.take_refused_early():
+            self.preload.stale = True
         for program in self.registry.hooked("conversationStart", private=True):
             if program.agent_id not in room.journal.stores:
                 room.display.show("preload", program.agent_id)
