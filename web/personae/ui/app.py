@@ -281,7 +281,8 @@ class App:
             self._dialogs["palette"] = Palette(
                 self.page.dispatcher, self._run_command, self.page.composer.focus
             )
-        await self._dialogs["palette"].open(self.chat.player.list_commands())
+        commands = self.chat.player.list_commands()
+        await self._dialogs["palette"].open(commands, self.chat.name)
 
     async def _run_command(self, name: str, args: str) -> str | None:
         problem: str | None = await self.chat.player.run_command(name, args)

@@ -75,7 +75,7 @@ class Chat:
         for event, listener in (
             ("change", self._changed),
             ("error", self._failed),
-            ("agentToast", lambda text: self._page.toasts.show(str(text))),
+            ("agentToast", self._show_toast),
         ):
             self._unsubscribe.append(player.on(event, listener))
         await player.ready(whole=False)
@@ -199,6 +199,9 @@ class Chat:
                 self._page.frames.schedule("turn", self._show_turn)
         else:
             self._page.transcript.update(entry)
+
+    def _show_toast(self, text: str, who: dict[str, str]) -> None:
+        self._page.toasts.show(text, agent=who["agentId"], character=who["characterName"])
 
     def _failed(self, error: BaseException) -> None:
         if error is not self._error_shown and getattr(error, "code", "") not in ("stopped", "busy"):

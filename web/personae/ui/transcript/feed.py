@@ -152,7 +152,7 @@ class Feed:
     def _make(self, row: Row) -> View:
         if row.kind == "intro":
             return IntroView(*self.who)
-        return LogView(row) if row.kind == "log" else MessageView(row, self.who[0])
+        return (LogView if row.kind == "log" else MessageView)(row, self.who[0])
 
     def _add(self, at: int, *, before: bool) -> int:
         row = self.rows.rows[at]
