@@ -12,7 +12,7 @@ import shutil
 import struct
 from pathlib import Path
 
-from bundle import compress, licences, offline, page, wheels
+from bundle import compress, licences, offline, page, sbom, wheels
 from bundle.node import esbuild, install_modules, minify, node
 from bundle.paths import CACHE, MODULES, ROOT, STAGE, STATIC, WEB, WORKER
 
@@ -38,6 +38,7 @@ def build() -> None:
     urls = name_by_content(assets)
     page.write(STAGE, {"urls": urls, **facts})
     licences.write(STAGE / "licences")
+    sbom.write(STAGE / sbom.NAME)
     offline.write(STAGE)
     compress.compress_tree(STAGE)
     shutil.rmtree(STATIC, ignore_errors=True)

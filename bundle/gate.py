@@ -1,4 +1,7 @@
-"""What ``make test`` runs: the checks, then the tests on CPython, then those in real browsers."""
+"""What ``make check`` and ``make test`` run.
+
+The first runs the checks and the tests on CPython, the second also those in real browsers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from bundle.node import node
@@ -28,9 +31,20 @@ TYPED = (
 # Debian packages the browser tests need, each with the program that shows it is there.
 DEBIAN = {"chromium": "chromium", "firefox-esr": "firefox-esr", "nginx-light": "nginx"}
 
+# A browser for each processor, as far as the memory of a usual machine goes.
+BROWSERS = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 
-def main() -> None:
-    install_programs()
+
+def main(arguments: Sequence[str]) -> None:
+    browsers = "check" not in arguments
+    if browsers:
+        install_programs()
+    check()
+    if browsers:
+        python_step("pytest", "playwright", *BROWSERS)
+
+
+def check() -> None:
     python_step("ruff", "check", ".")
     python_step("ruff", "format", "--check", ".")
     python_step("mypy")
@@ -39,7 +53,6 @@ def main() -> None:
         title = f"tsc -p {project.relative_to(ROOT)}"
         step(title, partial(node, TSC, "--noEmit", "-p", project))
     python_step("pytest", "tests", "-n", "auto", "--dist", "loadfile")
-    python_step("pytest", "playwright")
 
 
 def install_programs() -> None:
@@ -73,4 +86,4 @@ def run(*command: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -24,7 +24,10 @@ def write(folder: Path) -> None:
         texts = [p.read_text("utf-8") for p in files or NOTICES.glob(f"{package.name}.txt")]
         head = f"{manifest['name']} {manifest['version']}: {manifest.get('license', 'unknown')}"
         name = manifest["name"].replace("/", "-").lstrip("@")
-        (folder / f"{name}.txt").write_text("\n\n".join([head, *texts]) + "\n", "utf-8")
+        # Two versions of one package may ship.
+        (folder / f"{name}-{manifest['version']}.txt").write_text(
+            "\n\n".join([head, *texts]) + "\n", "utf-8"
+        )
     for wheel in download_wheels():
         write_wheel_licences(wheel, folder)
 

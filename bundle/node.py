@@ -28,6 +28,12 @@ def node(*arguments: str | Path, cwd: Path = ROOT) -> None:
     subprocess.run(command, cwd=cwd, env=_ENVIRONMENT, check=True)  # noqa: S603
 
 
+def npm(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs npm and takes its output, whatever its exit code."""
+    command = [str(_BIN / "node"), str(_NPM), *arguments]
+    return subprocess.run(command, cwd=cwd, env=_ENVIRONMENT, capture_output=True, text=True)  # noqa: S603
+
+
 def install_modules() -> None:
     """Brings ``worker/node_modules`` to what the lock file says; skipped when it is."""
     lock, stamp = WORKER / "package-lock.json", MODULES / ".package-lock.json"

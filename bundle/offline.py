@@ -11,7 +11,7 @@ from bundle.paths import WEB
 
 NAME = "service-worker.js"
 # Not part of the app: embedders' library, texts for people, what the command line runs.
-_LEFT_OUT = ("character-player.js", "licences/", "assets/author-")
+_LEFT_OUT = ("character-player.js", "licences/", "sbom.", "assets/author-")
 
 
 def write(stage: Path) -> None:

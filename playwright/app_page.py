@@ -6,8 +6,39 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-READY = 30_000
-"""Milliseconds for a start on a busy machine."""
+READY = 60_000
+"""Milliseconds that anything may take on a slow machine that is busy."""
+
+KEPT = """async () => {
+    const found = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
+    for (const {name} of await indexedDB.databases()) {
+        const open = (resolve) => {
+            const request = indexedDB.open(name);
+            request.onsuccess = () => resolve(request.result);
+        };
+        const database = await new Promise(open);
+        for (const table of database.objectStoreNames) {
+            const all = database.transaction(table).objectStore(table).getAll();
+            await new Promise((resolve) => (all.onsuccess = resolve));
+            found.push(JSON.stringify(all.result));
+        }
+        database.close();
+    }
+    return found.join();
+}"""
+
+AT_REST = """(wanted) => new Promise((resolve) => {
+    const rows = () => [...feed.children].map((row) => row.dataset.entryId);
+    const look = () => String([transcript.scrollTop, transcript.scrollHeight, rows()]);
+    let seen = "", frames = 0;
+    const frame = () => {
+        frames = look() === seen ? frames + 1 : 0;
+        seen = look();
+        if (frames < wanted) requestAnimationFrame(frame);
+        else resolve();
+    };
+    frame();
+})"""
 
 
 class AppPage:
@@ -38,6 +69,15 @@ class AppPage:
             }""",
             code,
         )
+
+    def kept(self) -> str:
+        """Everything in the page's storage, as text."""
+        return str(self.page.evaluate(KEPT))
+
+    def at_rest(self, frames: int = 20) -> Page:
+        """The page once nothing in the transcript has moved for so many frames."""
+        self.page.evaluate(AT_REST, frames)
+        return self.page
 
     def by(self, test_id: str) -> Locator:
         return self.page.get_by_test_id(test_id)

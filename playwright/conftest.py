@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_page import AppPage
+from app_page import READY, AppPage
 from faults.living import begin, living_app
 from faults.world import moody
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from visitor import Visitor, visitor
 
 from tests import chromium
 from tests.provider.fixtures import provider, running_provider
@@ -23,6 +24,13 @@ __all__ = ["provider", "running_provider"]
 
 LAN_HOST = "player.lan"
 """This machine by a name that browsers do not trust as they trust 127.0.0.1."""
+
+expect.set_options(timeout=READY)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest in one piece comes first, so that no worker waits for it at the end."""
+    items.sort(key=lambda item: item.path.stem != "test_install")
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +61,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
     yield start
     for process in running:
         process.terminate()
-        process.wait(10)
+        process.wait(READY / 1000)
         if process.stdout:
             process.stdout.close()
 
@@ -62,13 +70,41 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
 def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> str:
     """The player as `personae` serves it, allowed to fetch packages from loopback."""
     port = running_provider.url.rpartition(":")[2]
-    return serve("--proxy-networks", "127.0.0.0/8", "--proxy-ports", f"80,443,{port}")
+    ports = ("--proxy-ports", f"80,443,{port}")
+    return serve("--proxy-networks", "127.0.0.0/8", *ports, "--host-names", LAN_HOST)
 
 
 @pytest.fixture(scope="session")
 def lan_url(player_url: str) -> str:
     """The player over plain http on a LAN: a page that is no secure context."""
     return player_url.replace("127.0.0.1", LAN_HOST)
+
+
+@pytest.fixture(scope="session")
+def desktop(
+    browser: Browser, player_url: str, lan_url: str, running_provider: ModelProvider
+) -> Iterator[Visitor]:
+    """Whose tabs ``page`` and ``context`` are."""
+    with visitor(browser, player_url, lan_url, running_provider.url) as someone:
+        yield someone
+
+
+@pytest.fixture(scope="session")
+def phone(browser: Browser, player_url: str) -> Iterator[Visitor]:
+    """The same, with a small screen and a finger."""
+    screen = {"width": 390, "height": 844}
+    with visitor(browser, player_url, viewport=screen, has_touch=True, is_mobile=True) as someone:
+        yield someone
+
+
+@pytest.fixture
+def context(desktop: Visitor) -> Iterator[BrowserContext]:
+    """The profile of someone who knows the player, of whom it has nothing stored.
+
+    Where a first visit or switches of the browser count, modules have a ``context`` of their own.
+    """
+    yield desktop.context
+    desktop.forget()
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from app_page import AppPage
 from playwright.sync_api import Browser, Page, expect
+from visitor import Visitor
 
 NAME = "Wren Tallow"
 AXE = Path(__file__).parent.parent / "worker" / "node_modules" / "axe-core" / "axe.min.js"
@@ -16,19 +16,17 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 
 @pytest.fixture(params=["desktop", "phone"])
-def device(request: pytest.FixtureRequest) -> dict[str, Any]:
-    if request.param == "phone":
-        return {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    return {"viewport": {"width": 1280, "height": 800}}
+def device(request: pytest.FixtureRequest) -> Visitor:
+    someone: Visitor = request.getfixturevalue(request.param)
+    return someone
 
 
 @pytest.fixture(params=["light", "dark"])
-def app(
-    browser: Browser, player_url: str, device: dict[str, Any], request: pytest.FixtureRequest
-) -> Iterator[AppPage]:
-    context = browser.new_context(color_scheme=request.param, reduced_motion="reduce", **device)
-    yield AppPage(context.new_page(), player_url).open()
-    context.close()
+def app(device: Visitor, player_url: str, request: pytest.FixtureRequest) -> Iterator[AppPage]:
+    page = device.context.new_page()
+    page.emulate_media(color_scheme=request.param, reduced_motion="reduce")
+    yield AppPage(page, player_url).open()
+    device.forget()
 
 
 def check(page: Page, view: str) -> None:

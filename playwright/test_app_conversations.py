@@ -114,6 +114,7 @@ def test_a_backup_moves_everything_to_another_browser(
 ) -> None:
     talk(app, "remember me")
     app.page.locator("[data-action=open-settings]").first.click()
+    app.by("base-url").fill("http://127.0.0.1:9/v1")
     app.by("api-key").fill("sk-very-secret")
     app.page.get_by_text("On this device", exact=True).click()
     with app.page.expect_download() as download:
@@ -127,8 +128,8 @@ def test_a_backup_moves_everything_to_another_browser(
     other = AppPage(context.new_page(), player_url).open()
     other.page.locator("[data-action=open-settings]").first.click()
     other.page.locator("[data-change=restore]").set_input_files(path)
-    other.page.get_by_role("button", name="Restore", exact=True).click()
-    other.page.wait_for_event("load")
+    with other.page.expect_event("load"):
+        other.page.get_by_role("button", name="Restore", exact=True).click()
     other.started()
     other.by("library-item").filter(has_text=NAME).locator("button").first.click()
     other.talks_to(NAME)

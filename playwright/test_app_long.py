@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from app_page import READY, AppPage
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
+from visitor import Visitor
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import says
@@ -41,13 +43,34 @@ def conversation() -> bytes:
     return json.dumps(data).encode()
 
 
+@pytest.fixture(scope="module")
+def address(desktop: Visitor, player_url: str, conversation: bytes) -> Iterator[str]:
+    """Where the conversation is, for all tests that do not change it."""
+    app = AppPage(desktop.context.new_page(), player_url).open().open_sample()
+    brought(app, conversation)
+    yield app.page.url
+    desktop.forget()
+
+
 @pytest.fixture
-def app(page: Page, player_url: str, conversation: bytes) -> AppPage:
-    app = AppPage(page, player_url).open().open_sample()
-    page.locator("#import-file").set_input_files(
+def app(desktop: Visitor, player_url: str, address: str) -> AppPage:
+    """The conversation in a new tab, with all that is in it."""
+    for page in desktop.tabs:
+        page.close()
+    page = desktop.context.new_page()
+    page.goto(address)
+    app = AppPage(page, player_url).started().talks_to(NAME)
+    last = page.locator(f'[data-entry-id="e{COUNT:010d}"]')
+    expect(last).to_have_attribute("aria-setsize", str(COUNT + 1))
+    return app
+
+
+def brought(app: AppPage, conversation: bytes) -> AppPage:
+    """The conversation as it was exported, brought in once more."""
+    app.page.locator("#import-file").set_input_files(
         {"name": "long.json", "mimeType": "application/json", "buffer": conversation}
     )
-    expect(app.messages().last).to_contain_text(f"Message {COUNT}.", timeout=READY)
+    expect(app.messages().last).to_contain_text(f"Message {COUNT}.")
     return app
 
 
@@ -79,19 +102,15 @@ def first_visible(page: Page) -> dict[str, Any]:
     return found
 
 
-def scroll_to(page: Page, share: float) -> None:
-    page.evaluate(
-        "share => { const t = document.getElementById('transcript');"
-        " t.scrollTop = share * t.scrollHeight; }",
-        share,
-    )
-    page.wait_for_timeout(300)
+def scroll_to(app: AppPage, share: float) -> None:
+    app.page.evaluate("share => { transcript.scrollTop = share * transcript.scrollHeight; }", share)
+    app.at_rest()
 
 
 def test_only_what_is_near_the_view_is_in_the_page(app: AppPage) -> None:
     assert rows(app.page) < 60
     for share in (0.5, 0.05, 0.9, 0):
-        scroll_to(app.page, share)
+        scroll_to(app, share)
         assert 3 < rows(app.page) < 60
     expect(app.by("intro")).to_be_visible()
     expect(app.messages("user").first).to_contain_text("Message 1.")
@@ -99,14 +118,14 @@ def test_only_what_is_near_the_view_is_in_the_page(app: AppPage) -> None:
 
 def test_scrolling_shows_every_message_in_order_and_nothing_jumps(app: AppPage) -> None:
     page = app.page
-    scroll_to(page, 0.5)
+    scroll_to(app, 0.5)
     page.locator("#transcript").hover()
     seen: list[str] = []
     for _ in range(25):
         before, top = first_visible(page), page.evaluate(TOP)
         page.mouse.wheel(0, -200)
         page.wait_for_function(f"top => {TOP} !== top", arg=top)  # the browser takes its time
-        page.wait_for_timeout(60)
+        app.at_rest(frames=5)
         row = page.locator(f'[data-entry-id="{before["id"]}"]')
         moved = row.bounding_box()
         edge = page.locator("#transcript").bounding_box()
@@ -131,10 +150,14 @@ def test_what_is_drawn_stays_while_older_messages_arrive(app: AppPage) -> None:
 
 
 def test_a_reply_streams_at_the_end_of_a_long_conversation(
-    app: AppPage, provider: ModelProvider
+    new_context: Callable[[], BrowserContext],
+    player_url: str,
+    provider: ModelProvider,
+    conversation: bytes,
 ) -> None:
-    app.use_provider(provider.base_url)
-    scroll_to(app.page, 0.2)
+    app = AppPage(new_context().new_page(), player_url).open().open_sample()
+    brought(app, conversation).use_provider(provider.base_url)
+    scroll_to(app, 0.2)
     provider.script(says("Still here. " * 40))
     app.say("Are you there?").answered("Still here.")
     distance = "(t => t.scrollHeight - t.scrollTop - t.clientHeight)"
@@ -154,12 +177,16 @@ def test_listeners_do_not_pile_up_while_scrolling(app: AppPage) -> None:
         metrics = session.send("Performance.getMetrics")["metrics"]
         return float(next(m["value"] for m in metrics if m["name"] == "JSEventListeners"))
 
-    scroll_to(page, 0.3)
+    def tour() -> set[str]:
+        shown: set[str] = set()
+        for share in (0.1, 0.4, 0.7, 0.2, 0.9, 0.3):
+            scroll_to(app, share)
+            shown.update(entry_ids(page))
+        return shown
+
+    tour()
     before = listeners()
-    shown: set[str] = set()
-    for share in (0.1, 0.4, 0.7, 0.2, 0.9, 0.3):
-        scroll_to(page, share)
-        shown.update(entry_ids(page))
+    shown = tour()
     assert len(shown) > 60
     # The page may start something of its own meanwhile; a listener a row would be far more.
     assert listeners() < before + len(shown) / 4

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +21,12 @@ from tests.provider.turns import says
 
 NAME = "Wren Tallow"
 KEPT = "navigator.serviceWorker.ready.then(found => found.active.state)"
+
+
+@pytest.fixture
+def context(new_context: Callable[[], BrowserContext]) -> BrowserContext:
+    """A profile that has never seen the player."""
+    return new_context()
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -66,7 +72,7 @@ def test_the_app_starts_and_talks_without_its_server(
 ) -> None:
     url, _, server = host
     app = visited(page, url).use_provider(provider.base_url)
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("networkidle")  # the agents' frame is there too
     server.shutdown()
     server.server_close()
     app.reload().talks_to(NAME)

@@ -6,20 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 from app_page import AppPage
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
+from visitor import Visitor
 
 NAME = "Wren Tallow"
 
 
 @pytest.fixture
-def app(browser: Browser, player_url: str) -> Iterator[AppPage]:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    app = AppPage(context.new_page(), player_url).open()
+def app(phone: Visitor, player_url: str) -> Iterator[AppPage]:
+    app = AppPage(phone.context.new_page(), player_url).open()
     app.by("offer").locator("button").first.tap()
     yield app.talks_to(NAME)
-    context.close()
+    phone.forget()
 
 
 def test_nothing_is_wider_than_the_screen(app: AppPage) -> None:

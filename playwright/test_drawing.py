@@ -1,4 +1,4 @@
-"""``ui.dom.Frames`` in a real page: drawing is batched, and waits for what is more urgent."""
+"""``ui.dom.frames`` in a real page: drawing is batched, and waits for what is more urgent."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 FRAMES = """
 import js
-from personae.ui.dom.page_dom import page_dom as dom
+from personae.ui.dom import frames as drawing
 
-frames = dom.Frames(print)
+frames = drawing.Frames(print)
 
 def draw(text):
     def work():
@@ -41,7 +41,7 @@ frames.schedule("x", draw("x"))
 def test_what_is_held_is_drawn_when_it_is_released(app: AppPage) -> None:
     app.run_python(
         f"""{FRAMES}
-dom.HOLD = 60_000
+drawing.HOLD = 60_000
 frames.schedule('before', draw('b'))
 frames.hold()
 frames.schedule('while', draw('w'))

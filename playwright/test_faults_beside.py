@@ -6,6 +6,7 @@ answered its tool call can go on while the model speaks again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from faults.world import HERE, moody, until
 from playwright.sync_api import expect
 
 from tests.provider.server import ModelProvider
-from tests.provider.turns import DONE, Pause, Turn, calls, chunk, says, stream
+from tests.provider.turns import DONE, Pause, Stall, Turn, calls, chunk, reply_json, says, stream
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,14 @@ def living_scripts() -> tuple[str, ...]:
 
 def slowly() -> Turn:
     """A reply that is still arriving when everything about it has been looked at."""
-    words = [step for n in range(2_000) for step in (chunk({"content": f"word {n} "}), Pause(0.05))]
+    words = [step for n in range(5_000) for step in (chunk({"content": f"word {n} "}), Pause(0.05))]
     return stream(*words, chunk(finish="stop"), DONE)
+
+
+def held() -> Turn:
+    """A whole reply that comes when the provider is released."""
+    whole = reply_json("Go.")
+    return replace(whole, steps=[Stall(), *whole.steps])
 
 
 def goes_on_arriving(app: AppPage) -> None:
@@ -55,14 +62,21 @@ def stops(app: AppPage, provider: ModelProvider) -> None:
 def test_a_hook_of_a_conversation_that_was_left(
     app: AppPage, provider: ModelProvider, how: str
 ) -> None:
-    provider.script(slowly(), slowly())
-    app.say(f"harm after by {how}")
-    expect(app.messages().last).to_contain_text("word 1", timeout=READY)
-    begin(app).say("And here?")
-    expect(app.by("toast").filter(has_text="at it")).to_be_visible(timeout=READY)
+    provider.script(slowly(), held(), slowly())
+    app.say(f"harm after by {how} when let go")
+    expect(app.messages().last).to_contain_text("word 1")
+    begin(app)
+    provider.wait_for_chats(2)  # the hook's own
+    app.say("And here?")
     goes_on_arriving(app)
     failed = app.by("error-banner").filter(has_text="test.hostile")
-    if how != "memory":  # which is soon used up
+    expect(failed).to_have_count(0)
+    provider.release()
+    expect(app.by("toast").filter(has_text="at it")).to_be_visible()
+    goes_on_arriving(app)
+    if how == "memory":  # which is soon used up
+        expect(failed).to_be_visible()
+    else:
         expect(failed).to_have_count(0)  # it is still at it
     stops(app, provider)
     until(app, failed.count)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from app_page import READY, AppPage
 from faults.talk import said, say, start, texts
-from faults.world import HERE, NAME, crash, eventually, moody, no_banner, skip
+from faults.world import HERE, NAME, crash, eventually, moody, no_banner, skip, until
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.provider.server import ModelProvider
@@ -48,12 +48,7 @@ def reads_only(app: AppPage) -> None:
 
 
 def takes_over(app: AppPage, provider: ModelProvider) -> None:
-    for _ in range(60):
-        skip(app, 2_000)
-        app.page.wait_for_timeout(100)
-        if app.by("composer").is_editable():
-            break
-    expect(app.by("composer")).to_be_editable()
+    until(app, app.by("composer").is_editable)
     app.use_provider(provider.base_url, key="")
     say(app, provider, "Two", "Second.")
     assert texts(app) == ["One", "First.", "Two", "Second."]

@@ -192,4 +192,4 @@ def test_a_download_that_stands_still_can_be_given_up(
 ) -> None:
     app.open_link(provider.serve("/slow.zip", Turn([b"PK", Stall()])))
     app.page.get_by_role("button", name="Cancel").click()
-    expect(app.page.locator("#opening")).to_be_hidden(timeout=READY)
+    expect(app.page.locator("#loading")).to_be_hidden(timeout=READY)

@@ -136,6 +136,25 @@ def test_storage_that_is_refused_gives_a_session_in_memory(
     one_banner(app, "memory")
 
 
+def test_a_character_that_could_not_be_kept_is_updated_from_its_link(
+    context: BrowserContext, player_url: str, provider: ModelProvider, tmp_path: Path
+) -> None:
+    inject(context)
+    link = provider.serve("/moody.zip", moody(tmp_path).read_bytes())
+    app = AppPage(context.new_page(), player_url).open()
+    fault(app.page, abort="QuotaExceededError")
+    app.open_link(link).talks_to(NAME)
+    assert stored(app.page)["packages"] == {}
+    provider.serve("/moody.zip", moody(tmp_path, name="Moodier").read_bytes())
+    app.page.locator("nav [data-action=show-start]").last.click()
+    app.by("library-item").first.get_by_label(f"More for {NAME}").click()
+    app.page.get_by_role("menuitem", name="Update from the link").click()
+    expect(app.by("toast").filter(has_text="was updated.")).to_contain_text(
+        "Changed: config.json.", timeout=READY
+    )
+    assert stored(app.page)["packages"] == {}
+
+
 def test_an_old_tab_blocks_the_upgrade_until_it_closes(
     context: BrowserContext, player_url: str, path: Path, provider: ModelProvider
 ) -> None:

@@ -7,12 +7,18 @@ from collections.abc import Callable
 
 import pytest
 from app_page import READY, AppPage
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
 
 HOST_KEY = "sk-of-the-host"
+
+
+@pytest.fixture
+def context(new_context: Callable[[], BrowserContext]) -> BrowserContext:
+    """A profile that has never seen the player."""
+    return new_context()
 
 
 @pytest.fixture

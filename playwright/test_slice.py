@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from app_page import READY, AppPage
-from playwright.sync_api import Browser, Page, Request, expect
+from faults.world import eventually
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from tests.provider.server import ModelProvider
 from tests.provider.turns import (
-    Pause,
     Stall,
     calls,
     chunk,
@@ -29,19 +29,6 @@ NAME = "Wren Tallow"
 @pytest.fixture
 def app(page: Page, player_url: str) -> AppPage:
     return AppPage(page, player_url)
-
-
-def test_a_newcomer_talks_to_the_sample_without_a_key(app: AppPage, console: list[str]) -> None:
-    app.open().open_sample()
-    app.say('call roll_dice {"sides": 20}')
-    app.answered("1d20:")
-    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
-    expect(app.by("tool-call")).to_have_count(1)
-    app.reload().talks_to(NAME)
-    expect(app.messages("user").last).to_contain_text("roll_dice")
-    app.answered("1d20:")
-    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
-    assert console == []
 
 
 def test_a_streaming_model_calls_the_agent(
@@ -88,6 +75,28 @@ def test_each_way_to_bring_a_package(
     else:
         app.drop_file(sample_zip)
     app.talks_to(NAME)
+
+
+def test_a_folder_is_a_link_as_well(
+    app: AppPage, provider: ModelProvider, sample_zip: Path
+) -> None:
+    with zipfile.ZipFile(sample_zip) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    for name, content in files.items():
+        provider.serve(f"/wren/{name}", content, "application/octet-stream")
+    listing = provider.serve("/wren/files.json", json.dumps(list(files)).encode())
+    asked: list[str] = []
+    app.page.on("request", lambda request: asked.append(request.url))
+    folder = listing.removesuffix("files.json")
+    app.open(f"?loadCharacter={folder}").talks_to(NAME)
+    assert asked.count(listing) == 1
+    assert folder not in asked
+    app.page.locator("nav [data-action=show-start]").last.click()
+    provider.serve("/wren/intro.txt", b"Another intro.")
+    app.by("library-item").first.get_by_label(f"More for {NAME}").click()
+    app.page.get_by_role("menuitem", name="Update from the link").click()
+    expect(app.by("toast")).to_contain_text("Changed: intro.txt.", timeout=READY)
+    expect(app.by("intro")).to_contain_text("Another intro.")
 
 
 def test_a_loaded_package_opens_again_when_its_server_is_gone(
@@ -194,31 +203,26 @@ def test_stop_keeps_what_was_streamed(
 
 
 def test_a_tab_killed_in_a_stream_keeps_the_partial_answer(
-    browser: Browser, player_url: str, provider: ModelProvider, sample_zip: Path
+    context: BrowserContext, player_url: str, provider: ModelProvider, sample_zip: Path
 ) -> None:
     link = provider.serve("/wren.zip", sample_zip.read_bytes())
-    context = browser.new_context()
     app = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
     app.use_provider(provider.base_url)
-    provider.script(
-        stream(chunk({"content": "Half of it "}), Pause(1.5), chunk({"content": "more "}), Stall())
-    )
+    provider.script(stream(chunk({"content": "Half of it "}), Stall()))
     app.say("Tell me")
-    expect(app.messages().last).to_contain_text("Half of it more", timeout=READY)
+    eventually(app.page, lambda: "Half of it" in app.kept())
     app.page.close(run_before_unload=False)
     again = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
     expect(again.messages("user").last).to_contain_text("Tell me")
     expect(again.messages().last).to_contain_text("Half of it")
     provider.script(says("Here again."))
     again.use_provider(provider.base_url).say("Go on").answered("Here again.")
-    context.close()
 
 
 def test_a_second_tab_reads_until_the_first_closes(
-    browser: Browser, player_url: str, provider: ModelProvider, sample_zip: Path
+    context: BrowserContext, player_url: str, provider: ModelProvider, sample_zip: Path
 ) -> None:
     link = provider.serve("/wren.zip", sample_zip.read_bytes())
-    context = browser.new_context()
     first = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}").talks_to(NAME)
     first.say("Hello").answered("Rehearsal model")
     second = AppPage(context.new_page(), player_url).open(f"?loadCharacter={link}")
@@ -228,7 +232,6 @@ def test_a_second_tab_reads_until_the_first_closes(
     first.page.close()
     expect(second.by("composer")).to_be_editable(timeout=READY)
     second.say("Me now").answered("Rehearsal model")
-    context.close()
 
 
 def test_http_errors_say_what_to_do_and_rate_limits_are_waited_for(
@@ -241,14 +244,6 @@ def test_http_errors_say_what_to_do_and_rate_limits_are_waited_for(
     expect(app.by("error-banner").first).to_contain_text("Incorrect key", timeout=READY)
     provider.script(error(429, "Slow down", headers={"retry-after": "1"}), says("Patience pays."))
     app.say("Hello again").answered("Patience pays.")
-
-
-def test_nothing_is_loaded_from_elsewhere(page: Page, player_url: str) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    AppPage(page, player_url).open().open_sample()
-    outside = [url for url in asked if not url.startswith((player_url, "blob:", "data:"))]
-    assert outside == []
 
 
 def test_the_key_goes_to_the_model_endpoint_only(
@@ -269,11 +264,3 @@ def test_the_key_goes_to_the_model_endpoint_only(
     app.say("Hi").answered("Hello.")
     assert holders
     assert all(url.startswith(provider.base_url) for url in holders)
-
-
-def test_a_failed_boot_says_what_to_do(page: Page, player_url: str) -> None:
-    page.route("**/pyodide.asm.wasm", lambda route: route.abort())
-    page.goto(player_url)
-    error = page.locator("#boot-error")
-    expect(error).to_be_visible(timeout=READY)
-    expect(error).to_contain_text("Reload the page")

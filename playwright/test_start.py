@@ -1,13 +1,22 @@
-"""How the page starts: from the memory the build kept, or plainly where that does not fit."""
+"""A first visit: from the memory the build kept, or plainly where that does not fit."""
 
 from __future__ import annotations
 
-from app_page import AppPage
-from playwright.sync_api import Page, Request, Route, expect
+from collections.abc import Callable
+
+import pytest
+from app_page import READY, AppPage
+from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 
 LIBRARY = "**/python_stdlib.zip"
 SNAPSHOT = "**/memory.bin"
 NAME = "Wren Tallow"
+
+
+@pytest.fixture
+def context(new_context: Callable[[], BrowserContext]) -> BrowserContext:
+    """A profile that has never seen the player."""
+    return new_context()
 
 
 def test_a_conversation_needs_no_library_archive(
@@ -89,4 +98,37 @@ def test_the_shell_has_its_theme_and_is_painted_without_the_boot_script(
     page.route("**/boot.js", lambda route: route.abort())
     page.goto(player_url)
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#character-row")).to_be_hidden()  # nobody is known yet
     page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+
+
+def test_a_newcomer_talks_to_the_sample_without_a_key(
+    page: Page, player_url: str, console: list[str]
+) -> None:
+    app = AppPage(page, player_url).open().open_sample()
+    expect(app.page.locator("#character-row")).to_be_visible()
+    app.say('call roll_dice {"sides": 20}')
+    app.answered("1d20:")
+    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
+    expect(app.by("tool-call")).to_have_count(1)
+    app.reload().talks_to(NAME)
+    expect(app.messages("user").last).to_contain_text("roll_dice")
+    app.answered("1d20:")
+    expect(app.by("audit-entry")).to_contain_text("Rolled 1d20:")
+    assert console == []
+
+
+def test_nothing_is_loaded_from_elsewhere(page: Page, player_url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    AppPage(page, player_url).open().open_sample()
+    outside = [url for url in asked if not url.startswith((player_url, "blob:", "data:"))]
+    assert outside == []
+
+
+def test_a_failed_boot_says_what_to_do(page: Page, player_url: str) -> None:
+    page.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    page.goto(player_url)
+    error = page.locator("#boot-error")
+    expect(error).to_be_visible(timeout=READY)
+    expect(error).to_contain_text("Reload the page")

@@ -12,7 +12,7 @@ from typing import Any
 
 from personae.errors import BridgeError, StorageError
 from personae.player.environment import Environment
-from personae.ports import Delete, HttpRequest, Key, Put, Query, Receive, Record, Table
+from personae.ports import Delete, HttpRequest, Key, Notice, Put, Query, Receive, Record, Table
 
 
 async def breathe(times: int = 50) -> None:
@@ -102,13 +102,13 @@ class FakeStorage:
 
 class FakeNotifier:
     def __init__(self) -> None:
-        self.notices: list[tuple[str, str]] = []
+        self.notices: list[Notice] = []
 
-    def notify(self, kind: str, message: str) -> None:
-        self.notices.append((kind, message))
+    def notify(self, notice: Notice) -> None:
+        self.notices.append(notice)
 
-    def of(self, kind: str) -> list[str]:
-        return [message for noticed, message in self.notices if noticed == kind]
+    def of(self, kind: type[Notice]) -> list[Any]:
+        return [notice for notice in self.notices if isinstance(notice, kind)]
 
 
 class FakeResponse:

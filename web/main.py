@@ -3,10 +3,11 @@
 import js
 from personae.browser.environment import browser_environment, host_config
 from personae.ui.app import App
-from personae.ui.dom.notifier import UiNotifier
+from personae.ui.notices.notifier import UiNotifier
 
 host = await host_config()  # noqa: F704
-environment = await browser_environment(host, notifier=UiNotifier())  # noqa: F704
-await App(environment, host).start()  # noqa: F704
+notifier = UiNotifier()
+environment = await browser_environment(host, notifier=notifier)  # noqa: F704
+await App(environment, notifier, host).start()  # noqa: F704
 js.document.documentElement.dataset.started = ""
 js.dispatchEvent(js.Event.new("personae:started"))

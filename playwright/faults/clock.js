@@ -33,4 +33,7 @@
       arm(id, work, due);
     }
   };
+  /** Settles once the page has had time for all that is due. */
+  globalThis.rest = () =>
+    new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve)));
 })();

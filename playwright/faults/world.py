@@ -51,15 +51,17 @@ def skip(app: AppPage, milliseconds: int) -> None:
 def until(app: AppPage, happened: Callable[[], Any]) -> None:
     """Lets time fly until something has happened; the page runs with clock.js.
 
-    For what only a deadline brings about: time that flies is taken from all that is under way.
+    For what only a deadline brings about: time that flies is taken from all that is under way,
+    so it goes no faster than the page can follow.
     """
-    for _ in range(60):
+    for _ in range(120):
         skip(app, 10_000)
         for _ in range(10):
             if happened():
                 return
-            app.page.wait_for_timeout(20)
-    raise AssertionError("ten minutes have passed and it has not happened")
+            app.page.wait_for_timeout(10)
+            app.page.evaluate("rest()")
+    raise AssertionError("twenty minutes have passed and it has not happened")
 
 
 def eventually(page: Page, happened: Callable[[], Any]) -> None:

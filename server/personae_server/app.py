@@ -18,11 +18,14 @@ from personae_server.cache import PackageCache
 from personae_server.characters import Characters
 from personae_server.drain import Drain
 from personae_server.fetch import Fetcher
+from personae_server.framing import Framing
 from personae_server.guard import Guard
 from personae_server.headers import SecurityHeaders
+from personae_server.hosts import HostNames, KnownHosts
 from personae_server.logs import AccessLog
-from personae_server.rates import Rate, open_store
+from personae_server.rates import Places, Rate, open_store
 from personae_server.relay import Relay
+from personae_server.resolver import Resolver
 from personae_server.settings import Settings
 from personae_server.static import PlayerFiles
 
@@ -38,6 +41,8 @@ def create_app(settings: Settings) -> Starlette:
         middleware=[
             Middleware(AccessLog),
             Middleware(SecurityHeaders, settings.frame_ancestors),
+            Middleware(Framing),
+            Middleware(KnownHosts, HostNames(settings.host_names)),
             Middleware(errors.Crashes),
         ],
         exception_handlers={
@@ -67,6 +72,7 @@ class _Parts:
         self.settings = settings
         self.drain = Drain(settings.grace)
         self.store = open_store(settings.rate_store)
+        self.resolver = Resolver()
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
     def routes(self) -> list[BaseRoute]:
@@ -92,7 +98,8 @@ class _Parts:
         rate = Rate(self.store, "proxy", settings.proxy_rate)
         cache = PackageCache(settings.cache, settings.cache_mib * 2**20) if settings.cache else None
         fetcher = self.fetcher(settings.proxy_hosts, proxy.SECONDS)
-        return proxy.PackageProxy(fetcher, rate, self.drain, cache)
+        places = Places(settings.proxy_streams)
+        return proxy.PackageProxy(fetcher, rate, places, self.drain, cache)
 
     def reader(self) -> reader.PageReader:
         rate = Rate(self.store, "reader", self.settings.reader_rate)
@@ -100,7 +107,7 @@ class _Parts:
 
     def fetcher(self, hosts: tuple[str, ...], seconds: float) -> Fetcher:
         guard = Guard(hosts, self.settings.proxy_ports, self.settings.proxy_networks)
-        fetcher = Fetcher(guard, seconds)
+        fetcher = Fetcher(guard, self.resolver, seconds)
         self.closers.append(fetcher.close)
         return fetcher
 

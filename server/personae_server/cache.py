@@ -148,6 +148,9 @@ class _Draft:
         if self._file is None:
             return
         try:
+            self._file.flush()
+            # The name must not come to be before the content, should the machine stop.
+            os.fsync(self._file.fileno())
             self._file.close()
             self.path.replace(target)
             metrics.CACHE.labels("stored").inc()

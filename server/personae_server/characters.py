@@ -60,10 +60,14 @@ class Characters:
         ]
 
     def _status(self, path: Path) -> os.stat_result | None:
-        """None for what is not offered: hidden files, folders, links out of the folder."""
+        """None for what is not offered, by its own name or by that of what it links to."""
         try:
             real = path.resolve()
-            inside = real.parent == self.folder and not path.name.startswith(".")
-            return path.stat() if inside and real.is_file() else None
-        except (OSError, ValueError):
+            offered = all(self._is_offered(each) for each in (path, real))
+            return path.stat() if offered and real.is_file() else None
+        except (OSError, ValueError, RuntimeError):  # the last for links in a circle
             return None
+
+    def _is_offered(self, path: Path) -> bool:
+        visible = path.suffix == ".zip" and not path.name.startswith(".")
+        return visible and path.parent == self.folder

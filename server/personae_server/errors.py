@@ -37,6 +37,10 @@ class HttpError(PersonaeError):
         self.status = status
         self.headers = dict(headers or {})
 
+    def __reduce__(self) -> Any:
+        """Errors come back from helper processes as well."""
+        return HttpError, (self.status, self.code, self.message, self.headers)
+
 
 def error_response(
     status: int, code: str, message: str, headers: Mapping[str, str] | None = None

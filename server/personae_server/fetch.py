@@ -24,7 +24,9 @@ from httpx_secure import SSRFProtectionError, httpx_ssrf_protection
 
 from personae_server import __version__
 from personae_server.errors import HttpError
-from personae_server.guard import Address, Guard, Target
+from personae_server.guard import Address, Guard, Target, port_of
+from personae_server.heads import head_is_over, limit_heads
+from personae_server.resolver import Resolver
 from personae_server.streaming import Chunks
 
 MAX_REDIRECTS = 5
@@ -82,13 +84,18 @@ class Fetched:
             if total > limit:
                 raise too_large(limit)
             yield chunk
+            # What was read holds thousands of pieces when an upstream wants it so.
+            await asyncio.sleep(0)
 
 
 class Fetcher:
     """A guarded GET client. Close it with ``close``."""
 
-    def __init__(self, guard: Guard, seconds: float, verify: SSLContext | None = None) -> None:
+    def __init__(
+        self, guard: Guard, resolver: Resolver, seconds: float, verify: SSLContext | None = None
+    ) -> None:
         self.guard = guard
+        self.resolver = resolver
         self.seconds = seconds
         self._client = httpx.AsyncClient(
             verify=verify or trusted(),
@@ -104,24 +111,25 @@ class Fetcher:
             custom_validator=self._allows,
             dns_cache_size=0,
         )
+        limit_heads(self._client)
 
     async def close(self) -> None:
         await self._client.aclose()
 
     @asynccontextmanager
-    async def get(self, text: str, headers: Headers) -> AsyncIterator[Fetched]:
+    async def get(self, text: str, headers: Headers, client: str) -> AsyncIterator[Fetched]:
         """Follows redirects from ``text`` and yields the first other answer.
 
-        ``headers`` gives the headers to send to each URL on the way.
+        ``headers`` gives the headers to send to each URL on the way; ``client`` is who asks.
 
-        Raises HttpError: what the guard refuses, and upstream_unreachable, upstream_timeout,
-        upstream_failed, redirect_invalid, redirect_loop.
+        Raises HttpError: what the guard and the resolver refuse, and upstream_unreachable,
+        upstream_timeout, upstream_failed, redirect_invalid, redirect_loop.
         """
         url = self.guard.check_url(text)
         allowance = Allowance(self.seconds)
         for _ in range(MAX_REDIRECTS + 1):
             async with allowance.spend(), _as_http_errors():
-                response = await self._send(await self.guard.resolve(url), headers(url))
+                response = await self._send(await self._target(url, client), headers(url))
             try:
                 location = response.headers.get("location")
                 if response.status_code not in _REDIRECTS or not location:
@@ -131,6 +139,10 @@ class Fetcher:
             finally:
                 await response.aclose()
         raise HttpError(502, "redirect_loop", f"More than {MAX_REDIRECTS} redirects in a row.")
+
+    async def _target(self, url: httpx.URL, client: str) -> Target:
+        host = url.raw_host.decode("ascii")
+        return self.guard.judge(url, await self.resolver.look_up(host, port_of(url), client))
 
     def _allows(self, hostname: str, address: Address, port: int) -> bool:
         return self.guard.allows(address) and port in self.guard.ports
@@ -159,7 +171,9 @@ class Fetcher:
             # The certificate is checked against the name, though we connect to the address.
             extensions={"sni_hostname": target.host.rstrip(".")},
         )
-        return await self._client.send(request, stream=True)
+        response = await self._client.send(request, stream=True)
+        head_is_over(response)
+        return response
 
     def _next_hop(self, url: httpx.URL, location: str) -> httpx.URL:
         try:

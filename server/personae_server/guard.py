@@ -8,10 +8,8 @@ carry an IPv4 address judged by that address or refused.
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import re
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -101,13 +99,12 @@ class Guard:
             raise HttpError(403, "port_blocked", f"Port {port} is blocked on this server.")
         return url
 
-    async def resolve(self, url: httpx.URL) -> Target:
-        """Looks the host up once and judges every answer.
+    def judge(self, url: httpx.URL, addresses: Sequence[Address]) -> Target:
+        """``url`` with what its host resolves to, once every address has been judged.
 
-        Raises HttpError: host_not_found, address_blocked (which never names the address).
+        Raises HttpError: address_blocked (which never names the address).
         """
         host = url.raw_host.decode("ascii")
-        addresses = await _look_up(host, port_of(url))
         if not all(self.allows(address) for address in addresses):
             raise HttpError(
                 403, "address_blocked", f"{host} is blocked: its address is not public."
@@ -154,13 +151,3 @@ def _matches(host: str, pattern: str) -> bool:
     if pattern.startswith("*."):
         return host.endswith(pattern[1:])
     return host == pattern
-
-
-async def _look_up(host: str, port: int) -> Sequence[Address]:
-    loop = asyncio.get_running_loop()
-    try:
-        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        found = [ipaddress.ip_address(answer[4][0]) for answer in answers]
-    except (OSError, ValueError) as error:
-        raise HttpError(502, "host_not_found", f"No host is known as {host}.") from error
-    return list(dict.fromkeys(found))

@@ -8,6 +8,7 @@ response already carries is kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from starlette.datastructures import MutableHeaders
@@ -19,9 +20,13 @@ FRAME = "/frame.html"
 LIBRARY = "/character-player.js"
 ASSETS = "/assets/"
 
+_ODD = re.compile(r"//|\\|/\.\.?(/|$)")
+
 _COMMON = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    # A link in a message would have its host looked up before anybody follows it.
+    "X-DNS-Prefetch-Control": "off",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), "
     "payment=(), usb=()",
 }
@@ -51,8 +56,15 @@ def page_policy(frame_ancestors: Iterable[str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
+def is_plain(path: str) -> bool:
+    """Whether ``path`` says where it leads: without empty parts, dots for folders, backslashes."""
+    return not _ODD.search(path)
+
+
 def headers_for(path: str, policy: str) -> Mapping[str, str]:
     """The headers of ``path`` (below the mount point, with a leading slash)."""
+    if not is_plain(path):
+        path = ""
     if path.endswith(FRAME):
         return _COMMON | _EMBEDDABLE | {"Content-Security-Policy": "sandbox allow-scripts"}
     page = _COMMON | {"Content-Security-Policy": policy}

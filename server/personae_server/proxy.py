@@ -20,7 +20,7 @@ from personae_server.cache import Entry, PackageCache
 from personae_server.drain import Drain
 from personae_server.errors import HttpError
 from personae_server.fetch import Fetched, Fetcher, too_large
-from personae_server.rates import Rate, client_of
+from personae_server.rates import Places, Rate, client_of
 from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
 
 MAX_BYTES = 64 * 2**20
@@ -42,10 +42,16 @@ class PackageProxy:
     """ASGI endpoint."""
 
     def __init__(
-        self, fetcher: Fetcher, rate: Rate, drain: Drain, cache: PackageCache | None
+        self,
+        fetcher: Fetcher,
+        rate: Rate,
+        places: Places,
+        drain: Drain,
+        cache: PackageCache | None,
     ) -> None:
         self.fetcher = fetcher
         self.rate = rate
+        self.places = places
         self.drain = drain
         self.cache = cache
 
@@ -53,15 +59,18 @@ class PackageProxy:
         request = Request(scope)
         refuse_cross_site(request)
         url = one_parameter(request, "url")
-        await self.rate.spend(client_of(scope))
+        client = client_of(scope)
+        await self.rate.spend(client)
         head = request.method == "HEAD"
-        await while_connected(receive, self._serve(url, send, head))
+        with self.places.take(client):
+            await while_connected(receive, self._serve(url, client, send, head))
 
-    async def _serve(self, url: str, send: Send, head: bool) -> None:
+    async def _serve(self, url: str, client: str, send: Send, head: bool) -> None:
         async with AsyncExitStack() as stack:
             kept = _Kept(self.cache)
             stack.callback(kept.close)
-            upstream = await stack.enter_async_context(self.fetcher.get(url, kept.conditions))
+            got = self.fetcher.get(url, kept.conditions, client)
+            upstream = await stack.enter_async_context(got)
             if upstream.response.status_code == 304 and kept.entry is not None:
                 metrics.CACHE.labels("hit").inc()
                 size: int | None = kept.entry.size
@@ -146,7 +155,13 @@ def _checked_size(upstream: Fetched) -> int | None:
 
 
 def _validators(response: httpx.Response) -> dict[str, str]:
-    """What to ask with next time; nothing when the answer may not be kept."""
+    """What to ask with next time; nothing when the answer may not be kept.
+
+    A body that ends where its connection does may have been cut, and would be served cut again.
+    """
+    chunked = "chunked" in response.headers.get("transfer-encoding", "").lower()
+    if not chunked and "content-length" not in response.headers:
+        return {}
     if "no-store" in response.headers.get("cache-control", "").lower():
         return {}
     names = {"If-None-Match": "etag", "If-Modified-Since": "last-modified"}

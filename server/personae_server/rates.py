@@ -27,10 +27,15 @@ from personae_server.errors import HttpError
 
 
 def client_of(scope: Scope) -> str:
-    """Whom a request is counted against: an IPv4 address or a /64, what one line usually has."""
+    """Whom a request is counted against."""
+    return client_at(scope["client"][0] if scope.get("client") else None)
+
+
+def client_at(text: str | None) -> str:
+    """The client of an address: an IPv4 address or a /64, what one line usually has."""
     try:
-        address = ipaddress.ip_address(scope["client"][0])
-    except (TypeError, ValueError):
+        address = ipaddress.ip_address(text or "")
+    except ValueError:
         return "unknown"
     mapped = getattr(address, "ipv4_mapped", None)
     if address.version == 4 or mapped:

@@ -10,9 +10,6 @@ import re
 from importlib.util import find_spec
 from typing import Any
 
-import anyio
-from anyio import BrokenWorkerProcess, CapacityLimiter
-from anyio.to_process import run_sync
 from personae.errors import UsageError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -21,14 +18,19 @@ from starlette.types import Receive, Scope, Send
 from personae_server.errors import HttpError
 from personae_server.extract import HTML, Page, extract
 from personae_server.fetch import Fetched, Fetcher
+from personae_server.helpers import HelperFailed, Helpers
 from personae_server.proxy import one_parameter, refuse_cross_site
 from personae_server.rates import Rate, client_of
 from personae_server.streaming import while_connected
+from personae_server.turns import Turns
 
 SECONDS = 15.0
 EXTRACT_SECONDS = 10.0
+EACH, TOTAL, LINE = 4, 64, 32
+"""Pages that one client and all of them read at a time; how many more of one client's wait."""
 MAX_BYTES = 4 * 2**20
 DEFAULT_CHARS, LEAST_CHARS, MOST_CHARS = 8000, 500, 30_000
+MOST_TITLE = 1000
 _TEXT = re.compile(r"text/.+|application/(json|xml|yaml|javascript|[a-z.-]+\+(json|xml))")
 _HEADERS = {"Accept": "text/html, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1"}
 
@@ -42,29 +44,31 @@ class PageReader:
             raise UsageError("reader_missing", message)
         self.fetcher = fetcher
         self.rate = rate
-        self._helpers = CapacityLimiter(2)
+        self._turns = Turns(EACH, TOTAL, LINE)
+        self._helpers = Helpers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         refuse_cross_site(request)
         url, limit = one_parameter(request, "url"), _max_chars(request)
-        await self.rate.spend(client_of(scope))
+        client = client_of(scope)
+        await self.rate.spend(client)
 
         async def work() -> None:
-            answer = JSONResponse(
-                await self._read(url, limit), headers={"Cache-Control": "no-store"}
-            )
-            await answer(scope, receive, send)
+            async with self._turns.take(client):
+                page = await self._read(url, limit, client)
+            await JSONResponse(page, headers={"Cache-Control": "no-store"})(scope, receive, send)
 
         await while_connected(receive, work())
 
-    async def _read(self, url: str, limit: int) -> dict[str, Any]:
-        async with self.fetcher.get(url, lambda _: _HEADERS) as upstream:
+    async def _read(self, url: str, limit: int, client: str) -> dict[str, Any]:
+        async with self.fetcher.get(url, lambda _: _HEADERS, client) as upstream:
             kind, charset = _content_type(upstream)
             body = bytearray()
             async for chunk in upstream.chunks(MAX_BYTES):
                 body += chunk
-        page = await self._extracted(bytes(body), _is_compressed(upstream), kind, charset)
+            compressed = _is_compressed(upstream)
+        page = await self._extracted(client, bytes(body), compressed, kind, charset)
         return {
             "url": str(upstream.url),
             "status": upstream.response.status_code,
@@ -75,17 +79,20 @@ class PageReader:
         }
 
     async def _extracted(
-        self, body: bytes, compressed: bool, kind: str, charset: str | None
+        self, client: str, body: bytes, compressed: bool, kind: str, charset: str | None
     ) -> Page:
-        """In a helper process, which is killed when it takes too long."""
         try:
-            with anyio.fail_after(EXTRACT_SECONDS):
-                return await run_sync(
-                    extract, body, compressed, kind, charset,
-                    cancellable=True, limiter=self._helpers,
-                )  # fmt: skip
-        except (ValueError, BrokenWorkerProcess, TimeoutError, RecursionError) as error:
+            return await self._helpers.run(
+                client, EXTRACT_SECONDS, _short, body, compressed, kind, charset
+            )
+        except HelperFailed as error:
             raise HttpError(502, "page_unreadable", "That page could not be read.") from error
+
+
+def _short(body: bytes, compressed: bool, kind: str, charset: str | None) -> Page:
+    """What of a page may be asked for, and one character more: all that leaves the helper."""
+    title, text = extract(body, compressed, kind, charset)
+    return Page(title and title[:MOST_TITLE], text[: MOST_CHARS + 1])
 
 
 def _max_chars(request: Request) -> int:

@@ -2,7 +2,8 @@
 
 Invariants: the operator's key goes to the model service and nowhere else; a streamed event is
 passed on the moment it is whole; a client that leaves ends the request upstream; every token
-is counted against whoever asked, also when the answer breaks off.
+is counted against whoever asked, also when the answer breaks off (``usage.py`` has the rules);
+only the fields of ``chat_fields.py`` are forwarded; no cookie of the service is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 from limits.aio.storage import Storage
@@ -23,23 +26,25 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from personae_server import __version__, metrics, upstream_errors
+from personae_server.chat_fields import chat_fields
+from personae_server.chat_kinds import encoded
 from personae_server.drain import Drain
 from personae_server.errors import HttpError
 from personae_server.fetch import trusted
 from personae_server.proxy import refuse_cross_site
 from personae_server.rates import Budget, Places, Rate
+from personae_server.redaction import Redactor
+from personae_server.relay_body import JSON, Asked, Bodies, is_offered
 from personae_server.settings import Settings
 from personae_server.signin import by_address, sign_in_with
-from personae_server.sse import events
+from personae_server.sse import data_of, events
 from personae_server.streaming import Chunks, send_chunks, send_start, while_connected
 from personae_server.usage import Meter
 
-MAX_REQUEST = 8 * 2**20
 MAX_REPLY = 16 * 2**20
 SILENT_SECONDS = 300.0
 """How long a model may think without a byte."""
 MODELS_SECONDS = 60.0
-JSON = "application/json"
 _STREAM_HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -56,10 +61,12 @@ class Relay:
     def __init__(self, settings: Settings, store: Storage, drain: Drain) -> None:
         self.models = settings.relay_models
         self.key = settings.relay_key
+        self.redactor = Redactor(self.key, urlsplit(settings.relay_url).hostname or "")
         self.drain = drain
         self.rate = Rate(store, "relay", settings.relay_rate)
         self.budget = Budget(store, "relay_tokens", settings.relay_tokens)
         self.places = Places(settings.relay_streams)
+        self.bodies = Bodies(chat_fields(settings.relay_fields), tuple(self.models))
         hook = settings.relay_sign_in
         self.sign_in = sign_in_with(hook) if hook else by_address
         self._listed: tuple[float, list[dict[str, Any]]] = (0.0, [])
@@ -68,8 +75,14 @@ class Relay:
             verify=trusted(),
             headers={"User-Agent": f"personae/{__version__}"}
             | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
+            # The next request is another visitor's.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx.Timeout(SILENT_SECONDS, connect=10.0, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            # Well before services close idle connections themselves, many after 5 s: a request
+            # that meets the end of one is lost, and must not be sent twice.
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=32, keepalive_expiry=2.0
+            ),
         )
 
     def routes(self) -> list[Route]:
@@ -85,12 +98,12 @@ class Relay:
         user = await self.sign_in(scope, receive, send)
         if user is None:
             return
-        body = await _json_body(Request(scope, receive))
-        self._check_model(body.get("model"))
+        # All of this before the body: what is refused is neither read nor held.
         await self.rate.spend(user)
         await self.budget.check(user)
         with self.places.take(user):
-            await while_connected(receive, self._answer(body, user, scope, receive, send))
+            asked = await self.bodies.asked(Request(scope, receive), user)
+            await while_connected(receive, self._answer(asked, user, scope, receive, send))
 
     async def list_models(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The models that may be used, as far as the service lists them."""
@@ -99,36 +112,21 @@ class Relay:
         body = {"object": "list", "data": await self._allowed_models()}
         await JSONResponse(body, headers={"Cache-Control": "no-store"})(scope, receive, send)
 
-    def _allows(self, model: object) -> bool:
-        return "*" in self.models or model in self.models
-
-    def _check_model(self, model: object) -> None:
-        if not isinstance(model, str) or not self._allows(model):
-            offered = ", ".join(name for name in self.models if name != "*")
-            hint = f" Use one of: {offered}." if offered else ""
-            raise HttpError(403, "model_not_allowed", f"This host does not offer that model.{hint}")
-
     async def _answer(
-        self, body: dict[str, Any], user: str, scope: Scope, receive: Receive, send: Send
+        self, asked: Asked, user: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        wants_usage = _asks_for_usage(body)
-        content = json.dumps(body).encode()
-        meter = Meter(content)
+        meter = Meter(asked.prompt_tokens, asked.most_tokens)
         try:
-            async with self._asked("POST", "/chat/completions", content) as response:
+            async with self._asked("POST", "/chat/completions", asked.content, meter) as response:
                 if response.status_code != 200:
-                    raise await upstream_errors.refusal(response, self.key)
+                    meter.refused()
+                    raise await upstream_errors.refusal(response, self.redactor)
                 if "text/event-stream" in response.headers.get("content-type", ""):
-                    await self._stream(response, meter, wants_usage, send)
+                    await self._stream(response, meter, asked.wants_usage, send)
                 else:
-                    content, reply = await self._whole(response)
-                    meter.reply(reply)
-                    answer = Response(content, 200, {"Cache-Control": "no-store"}, JSON)
+                    whole = await self._whole(response, meter)
+                    answer = Response(whole, 200, {"Cache-Control": "no-store"}, JSON)
                     await answer(scope, receive, send)
-        except HttpError:
-            # Raised before the first byte of an answer only.
-            meter.refused = True
-            raise
         finally:
             await self._count(user, meter)
 
@@ -144,11 +142,18 @@ class Relay:
 
     @asynccontextmanager
     async def _asked(
-        self, method: str, path: str, content: bytes | None = None
+        self, method: str, path: str, content: bytes | None = None, meter: Meter | None = None
     ) -> AsyncIterator[httpx.Response]:
         headers = {"Content-Type": JSON} if content else {}
+
+        async def trace(event: str, info: object) -> None:
+            if meter and event.endswith(".send_request_body.complete"):
+                meter.sent()
+
         try:
-            async with self._client.stream(method, path, content=content, headers=headers) as got:
+            async with self._client.stream(
+                method, path, content=content, headers=headers, extensions={"trace": trace}
+            ) as got:
                 yield got
         except httpx.HTTPError as error:
             log.warning("the model service failed: %s", type(error).__name__)
@@ -170,8 +175,15 @@ class Relay:
             whole = events(response.aiter_bytes())
             async with aclosing(self.drain.until_over(whole)) as passing:
                 async for event in passing:
-                    if not meter.event(event) or wants_usage:
-                        yield upstream_errors.without(self.key, event)
+                    data = data_of(event)
+                    if data == b"[DONE]":
+                        # Many clients leave here.
+                        meter.completed()
+                    chunk = _object(data)
+                    only_usage = chunk is not None and meter.chunk(chunk)
+                    if wants_usage or not only_usage:
+                        yield upstream_errors.event_for_visitors(event, chunk, self.redactor)
+            meter.completed()
             return
         except httpx.HTTPError as failed:
             error = upstream_errors.failure(failed)
@@ -179,20 +191,18 @@ class Relay:
             error = stopped
         metrics.ERRORS.labels("/v1/chat/completions", error.code).inc()
         log.warning("a stream broke off: %s", error.code)
-        told = {"error": {"code": error.code, "message": error.message}}
-        yield b"\n\ndata: " + json.dumps(told).encode() + b"\n\n"
+        reason = {"error": {"code": error.code, "message": error.message}}
+        yield b"\n\ndata: " + encoded(reason) + b"\n\n"
 
-    async def _whole(self, response: httpx.Response) -> tuple[bytes, dict[str, Any]]:
-        """The JSON object of a complete answer, as it came and parsed."""
-        body = await upstream_errors.limited_body(response, MAX_REPLY)
-        body = upstream_errors.without(self.key, body)
-        try:
-            reply = json.loads(body)
-        except (ValueError, RecursionError):
-            reply = None
-        if response.status_code != 200 or not isinstance(reply, dict):
+    async def _whole(self, response: httpx.Response, meter: Meter) -> bytes:
+        """The JSON object of a complete answer."""
+        body = await upstream_errors.limited_body(response, MAX_REPLY, meter.received)
+        reply = _object(body)
+        if reply is None:
             raise HttpError(502, "upstream_failed", "The model service sent no JSON object.")
-        return body, reply
+        meter.reply(reply)
+        told = upstream_errors.told_error(reply, self.redactor)
+        return told or upstream_errors.without(self.key, body)
 
     async def _allowed_models(self) -> list[dict[str, Any]]:
         until, listed = self._listed
@@ -205,15 +215,15 @@ class Relay:
         """What the service lists; where it has no list, the names the operator gave."""
         try:
             async with asyncio.timeout(10), self._asked("GET", "/models") as response:
-                found = (await self._whole(response))[1].get("data")
+                listed = _object(await upstream_errors.limited_body(response, MAX_REPLY)) or {}
+                found = listed.get("data") if response.status_code == 200 else None
         except (HttpError, TimeoutError):
             found = None
-        if isinstance(found, list):
-            allowed = [m for m in found if isinstance(m, dict) and self._allows(m.get("id"))]
-            if allowed:
-                return allowed
-        names = [name for name in self.models if name != "*"]
-        return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in names]
+        models = found if isinstance(found, list) else []
+        named = [each["id"] for each in models if isinstance(each, dict) and each.get("id")]
+        allowed = [name for name in named if is_offered(name, self.models)]
+        offered = allowed or [name for name in self.models if name != "*"]
+        return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in offered]
 
 
 class _Endpoint:
@@ -227,31 +237,10 @@ class _Endpoint:
         await self.answer(scope, receive, send)
 
 
-async def _json_body(request: Request) -> dict[str, Any]:
-    """Raises HttpError: request_type (also what keeps other sites' forms out), request_invalid."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
-        raise HttpError(415, "request_type", "Send the request as application/json.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_REQUEST:
-            message = f"The request is over {MAX_REQUEST // 2**20} MiB."
-            raise HttpError(413, "request_too_large", message)
+def _object(data: bytes) -> dict[str, Any] | None:
+    """``data`` as a JSON object, if it is one."""
     try:
-        parsed = json.loads(body)
+        parsed = json.loads(data or b"null")
     except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise HttpError(400, "request_invalid", "The request has to be a JSON object.")
-    return parsed
-
-
-def _asks_for_usage(body: dict[str, Any]) -> bool:
-    """Whether the client wants the usage of its stream; makes ``body`` ask for it in any case."""
-    if not body.get("stream"):
-        return True
-    options = body.get("stream_options")
-    options = options if isinstance(options, dict) else {}
-    body["stream_options"] = {**options, "include_usage": True}
-    return bool(options.get("include_usage"))
+        return None
+    return parsed if isinstance(parsed, dict) else None

@@ -98,6 +98,12 @@ class Settings:
     """What the operator decides. Rates are written ``60/minute``, several with ``;`` between."""
 
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0 is every IPv4 interface")
+    host_names: tuple[str, ...] = option(
+        (),
+        "names to answer to, beside IP addresses, localhost and this machine's own name; "
+        "*.example.com is every name below, * is any",
+        words,
+    )
     port: int = option(8000, "port to listen on; 0 takes a free one", whole(0, 65535))
     workers: int = option(1, "processes that serve", whole(1, 256))
     grace: float = option(10.0, "seconds that streams may go on after a stop signal", seconds)
@@ -129,6 +135,7 @@ class Settings:
         (), "non-public networks that may be fetched from all the same, as 10.1.0.0/16", networks
     )
     proxy_rate: str = option("60/minute", "packages each client may fetch", rate)
+    proxy_streams: int = option(16, "packages of one client at a time", whole(1, 2**30))
     cache: Path | None = option(None, "folder that keeps fetched packages", Path)  # noqa: RUF009
     cache_mib: int = option(1024, "size the cache is held to, in MiB", whole(1, 2**30))
 
@@ -139,6 +146,11 @@ class Settings:
     relay_url: str = option("", "base URL of the model service to relay to, with its /v1", base_url)
     relay_key: str = option("", "key of the model service")
     relay_models: tuple[str, ...] = option((), "models that may be used; * is every one", words)
+    relay_fields: tuple[str, ...] = option(
+        (),
+        "more fields of chat completions to forward, unchecked (top_k), or a number's bound (n=1)",
+        words,
+    )
     relay_rate: str = option("20/minute", "model requests of each client", rate)
     relay_tokens: str = option("1000000/day", "model tokens of each client", rate)
     relay_streams: int = option(4, "model requests of one client at a time", whole(1, 2**30))

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
-from personae_server.headers import ASSETS
+from personae_server.headers import ASSETS, is_plain
+from personae_server.metrics import path_of
 
 # Spelled out: the system's table differs between machines and browsers insist on some of these.
 TYPES = {
@@ -73,6 +75,9 @@ class PlayerFiles(StaticFiles):
         super().__init__(directory=directory)
 
     def get_path(self, scope: Scope) -> str:
+        # A path that leads somewhere else than it says would get the wrong headers.
+        if not is_plain(path_of(scope)):
+            raise HTTPException(status_code=404)
         path = super().get_path(scope)
         return "index.html" if path == "." else path
 
@@ -88,7 +93,7 @@ class PlayerFiles(StaticFiles):
         chosen, stat_result, coding = _variant(path, stat_result, request)
         headers = {
             "ETag": _etag(chosen, stat_result.st_ctime_ns),
-            "Cache-Control": IMMUTABLE if ASSETS in scope["path"] else REVALIDATED,
+            "Cache-Control": IMMUTABLE if ASSETS in path_of(scope) else REVALIDATED,
             "Vary": "Accept-Encoding",
         }
         if coding:

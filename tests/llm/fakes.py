@@ -7,7 +7,14 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from personae.credentials import Credentials
+from personae.llm.provider.endpoint import Endpoint
 from personae.ports import HttpRequest
+
+
+def endpoint_of(base_url: str, key: str, model: str) -> Endpoint:
+    """An endpoint with the key that was entered for it."""
+    return Endpoint(base_url, Credentials().entered(key, base_url), model)
 
 
 class ManualClock:

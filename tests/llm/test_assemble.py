@@ -415,7 +415,7 @@ def test_ten_megabytes_of_arguments_take_linear_time() -> None:
         list(assembler.feed(json.dumps(call('{"x":"', index=0, id="a", name="roll"))))
         started = time.process_time()
         for _ in range(pieces):
-            list(assembler.take(piece))
+            list(assembler.feed_chunk(piece))
         list(assembler.feed(json.dumps(call('"}', index=0))))
         assert len(assembler.reply().tool_calls[0].arguments) == pieces * 1000 + 8
         return time.process_time() - started

@@ -25,6 +25,7 @@ from tests.llm.fakes import (
     InstantClock,
     ManualClock,
     chunk,
+    endpoint_of,
     refused,
     said,
     settle,
@@ -32,7 +33,7 @@ from tests.llm.fakes import (
 )
 
 KEY = "sk-very-secret"
-HERE = Endpoint("https://here.example/v1", KEY, "m")
+HERE = endpoint_of("https://here.example/v1", KEY, "m")
 BODY = build_body([user_message("Hi")])
 UNREACHABLE = ModelError("model_unreachable", f"No answer ({KEY}).", status=None)
 BROKEN = ModelError("model_connection_lost", "The connection broke.", status=200)
@@ -413,7 +414,7 @@ async def test_usage_is_the_providers_or_an_estimate() -> None:
 async def test_base_urls(base: str, url: str) -> None:
     transport = FakeTransport(said("ok"))
     client = ChatClient(transport, InstantClock())
-    await client.complete(Endpoint(base, "", "m"), BODY)
+    await client.complete(endpoint_of(base, "", "m"), BODY)
     assert transport.requests[0].url == url
     assert "Authorization" not in transport.requests[0].headers
 
@@ -421,12 +422,12 @@ async def test_base_urls(base: str, url: str) -> None:
 @pytest.mark.parametrize(
     ("endpoint", "code"),
     [
-        (Endpoint("a.example/v1", KEY, "m"), "model_bad_settings"),
-        (Endpoint("", KEY, "m"), "model_bad_settings"),
-        (Endpoint("javascript:alert(1)", KEY, "m"), "model_bad_settings"),
-        (Endpoint("https://a.example", KEY, " "), "model_bad_settings"),
-        (Endpoint("https://a.example", "sk-\u2026secret", "m"), "model_unauthorized"),
-        (Endpoint("https://a.example", "sk-a\nb", "m"), "model_unauthorized"),
+        (endpoint_of("a.example/v1", KEY, "m"), "model_bad_settings"),
+        (endpoint_of("", KEY, "m"), "model_bad_settings"),
+        (endpoint_of("javascript:alert(1)", KEY, "m"), "model_bad_settings"),
+        (endpoint_of("https://a.example", KEY, " "), "model_bad_settings"),
+        (endpoint_of("https://a.example", "sk-\u2026secret", "m"), "model_unauthorized"),
+        (endpoint_of("https://a.example", "sk-a\nb", "m"), "model_unauthorized"),
     ],
 )
 async def test_settings_no_request_can_be_made_of(endpoint: Endpoint, code: str) -> None:
@@ -442,7 +443,7 @@ def test_the_key_is_not_in_the_repr() -> None:
 
 async def test_the_key_is_sent_trimmed() -> None:
     transport = FakeTransport(said("ok"))
-    endpoint = Endpoint("https://a.example", f" {KEY}\n", "m")
+    endpoint = endpoint_of("https://a.example", f" {KEY}\n", "m")
     await ChatClient(transport, InstantClock()).complete(endpoint, BODY)
     assert transport.requests[0].headers["Authorization"] == f"Bearer {KEY}"
 

@@ -14,6 +14,7 @@ from personae.llm.provider.endpoint import Endpoint
 from personae.llm.request.body import build_body, user_message
 from personae.llm.stream.reply import Event, Reply, TextDelta, ToolCallDelta, Waiting
 
+from tests.llm.fakes import endpoint_of
 from tests.provider import (
     KEEP_ALIVE,
     ModelProvider,
@@ -40,7 +41,7 @@ async def client() -> AsyncIterator[ChatClient]:
 
 @pytest.fixture
 def endpoint(provider: ModelProvider) -> Endpoint:
-    return Endpoint(provider.base_url, "sk-secret-key", "scripted")
+    return endpoint_of(provider.base_url, "sk-secret-key", "scripted")
 
 
 BODY = build_body([user_message("Hello")])
@@ -203,7 +204,7 @@ async def test_a_page_in_place_of_json(
 async def test_nobody_listens(client: ChatClient) -> None:
     events = []
     with pytest.raises(ModelError) as caught:
-        async for event in client.stream(Endpoint("http://127.0.0.1:9/v1", "", "m"), BODY):
+        async for event in client.stream(endpoint_of("http://127.0.0.1:9/v1", "", "m"), BODY):
             events.append(event)
     assert caught.value.code == "model_unreachable"
     assert len(events) == 3

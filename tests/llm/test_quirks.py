@@ -8,7 +8,6 @@ import pytest
 from personae.errors import ModelError
 from personae.llm.provider import quirks
 from personae.llm.provider.client import ChatClient
-from personae.llm.provider.endpoint import Endpoint
 from personae.llm.request.body import (
     Sampling,
     build_body,
@@ -20,7 +19,7 @@ from personae.llm.request.body import (
 from personae.llm.stream.reply import Reply
 from personae.package.model import ToolDefinition
 
-from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, refused, said
+from tests.llm.fakes import FakeResponse, FakeTransport, InstantClock, endpoint_of, refused, said
 
 ASKING = {
     "role": "assistant",
@@ -40,7 +39,7 @@ BODY = build_body(
     sampling=Sampling(0.7, 0.9, 100),
     tool_choice="auto",
 )
-HERE = Endpoint("https://here.example/v1/", "", "m")
+HERE = endpoint_of("https://here.example/v1/", "", "m")
 
 
 async def sent_after(
@@ -169,7 +168,7 @@ async def test_several_quirks_are_learnt_one_after_the_other_and_kept() -> None:
     }
     transport = FakeTransport(said("ok"))
     client = ChatClient(transport, InstantClock(), memory)
-    await client.complete(Endpoint("https://here.example/v1", "", "other"), BODY)
+    await client.complete(endpoint_of("https://here.example/v1", "", "other"), BODY)
     assert "top_p" in transport.bodies[0]
     assert not any("isFile" in item for item in transport.bodies[0]["messages"])
 

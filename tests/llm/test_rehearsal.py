@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from personae.errors import ModelError
 from personae.llm.provider.client import ChatClient
-from personae.llm.provider.endpoint import Endpoint
 from personae.llm.rehearsal import BASE_URL, LABEL, MODEL, RehearsalTransport, Routed
 from personae.llm.request.body import (
     build_body,
@@ -21,9 +20,9 @@ from personae.llm.stream.reply import Reply, TextDelta, ToolCallDelta
 from personae.package.model import ToolDefinition
 from personae.ports import HttpRequest
 
-from tests.llm.fakes import FakeTransport, InstantClock, said
+from tests.llm.fakes import FakeTransport, InstantClock, endpoint_of, said
 
-HERE = Endpoint(BASE_URL, "", MODEL)
+HERE = endpoint_of(BASE_URL, "", MODEL)
 TOOLS = [ToolDefinition(name, "", {"type": "object"}) for name in ("roll_dice", "look")]
 CONTEXT = [system_message("Be kind."), file_message("The tavern is old.")]
 
@@ -120,7 +119,7 @@ async def test_it_lists_itself() -> None:
 
 async def test_other_addresses_are_unknown() -> None:
     with pytest.raises(ModelError) as caught:
-        await client().complete(Endpoint("rehearsal:/v1", "", MODEL), build_body([]))
+        await client().complete(endpoint_of("rehearsal:/v1", "", MODEL), build_body([]))
     assert caught.value.code == "model_not_found"
 
 
@@ -141,5 +140,5 @@ async def test_routing_by_url() -> None:
     body = build_body([user_message("Hi")])
     assert LABEL in (await both.complete(HERE, body)).text
     assert network.requests == []
-    elsewhere = Endpoint("https://here.example/v1", "", "m")
+    elsewhere = endpoint_of("https://here.example/v1", "", "m")
     assert (await both.complete(elsewhere, body)).text == "from the network"

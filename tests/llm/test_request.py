@@ -14,7 +14,7 @@ from personae.llm.request.body import (
     Sampling,
     build_body,
     file_message,
-    settled,
+    sendable,
     system_message,
     tool_message,
     user_message,
@@ -69,7 +69,7 @@ def test_what_is_not_set_is_not_sent() -> None:
 
 def test_calls_keep_their_answers_in_the_order_of_the_calls() -> None:
     messages = [asks("a", "b"), tool_message("b", "2"), tool_message("a", "1"), user_message("x")]
-    assert settled(messages)[1:] == [
+    assert sendable(messages)[1:] == [
         tool_message("a", "1"),
         tool_message("b", "2"),
         user_message("x"),
@@ -85,7 +85,7 @@ def test_a_missing_answer_is_stubbed_and_orphans_are_dropped() -> None:
         user_message("x"),
         tool_message("a", "too late"),
     ]
-    assert settled(messages)[1:] == [
+    assert sendable(messages)[1:] == [
         tool_message("a", CANCELLED),
         tool_message("b", "2"),
         user_message("x"),
@@ -101,7 +101,7 @@ def test_ids_become_unique_and_answers_follow_them() -> None:
         asks("a"),
         tool_message("a", "4"),
     ]
-    out = settled(messages)
+    out = sendable(messages)
     called = [made["id"] for message in out for made in message.get("tool_calls", ())]
     answered = [
         (message["tool_call_id"], message["content"])
@@ -117,7 +117,7 @@ def test_ids_become_unique_and_answers_follow_them() -> None:
     [("", "{}"), ('{"a":1}', '{"a":1}'), ('{"a":', "{}"), ("{'a':1}", '{"a": 1}'), ("[1]", "{}")],
 )
 def test_arguments_are_always_an_object(written: str, sent: str) -> None:
-    out = settled([asks("a", arguments=written), tool_message("a", "x")])
+    out = sendable([asks("a", arguments=written), tool_message("a", "x")])
     assert out[0]["tool_calls"][0]["function"]["arguments"] == sent
 
 
@@ -131,13 +131,13 @@ def test_arguments_are_always_an_object(written: str, sent: str) -> None:
     ],
 )
 def test_made_up_tool_names_are_made_sendable(made_up: str, sent: str) -> None:
-    out = settled([asks("a", name=made_up), tool_message("a", "x")])
+    out = sendable([asks("a", name=made_up), tool_message("a", "x")])
     assert out[0]["tool_calls"][0]["function"]["name"] == sent
 
 
 def test_blank_assistant_messages_are_left_out() -> None:
     blank = {"role": "assistant", "content": " \n"}
-    assert settled([user_message("a"), blank, user_message("b")]) == [
+    assert sendable([user_message("a"), blank, user_message("b")]) == [
         user_message("a"),
         user_message("b"),
     ]
@@ -150,7 +150,7 @@ def test_reasoning_goes_back_with_its_tool_round() -> None:
         tool_calls=(ToolCall("a", "roll", "{}"),),
         reasoning_fields={"reasoning_content": "hm"},
     )
-    assert settled([reply.message()])[0]["reasoning_content"] == "hm"
+    assert sendable([reply.message()])[0]["reasoning_content"] == "hm"
 
 
 def test_strings_are_well_formed() -> None:
@@ -179,7 +179,7 @@ MESSAGES = st.lists(
 def test_every_call_has_its_answer_right_after_it(messages: list[dict[str, Any]]) -> None:
     waiting: list[str] = []
     seen: set[str] = set()
-    for message in settled(messages):
+    for message in sendable(messages):
         if message["role"] == "tool":
             assert message["tool_call_id"] == waiting.pop(0)
             continue
@@ -192,5 +192,5 @@ def test_every_call_has_its_answer_right_after_it(messages: list[dict[str, Any]]
 
 @given(MESSAGES)
 def test_settling_twice_changes_nothing(messages: list[dict[str, Any]]) -> None:
-    once = settled(messages)
-    assert settled(once) == once
+    once = sendable(messages)
+    assert sendable(once) == once

@@ -10,7 +10,7 @@ import pytest
 from personae.package.load import load_package_async
 from personae.package.model import Problem
 from personae.package.report import Report
-from personae.package.steps import SLICE_SECONDS, Steps, run, run_async, with_library
+from personae.package.steps import SLICE_SECONDS, Steps, run, run_async, with_python_package
 
 
 def slow(count: int) -> Steps[str]:
@@ -59,7 +59,7 @@ async def test_a_missed_library_is_fetched_and_the_work_done_again():
         there.append(name)
 
     report = Report()
-    assert await run_async(with_library(action, report), install=install) == "result"
+    assert await run_async(with_python_package(action, report), install=install) == "result"
     assert there == ["lib"]
     assert report.problems == [Problem("warning", "a", "said once")]
 
@@ -69,7 +69,7 @@ def test_a_library_that_nobody_can_fetch_is_missed():
         raise missing("lib")
 
     with pytest.raises(ModuleNotFoundError):
-        run(with_library(action, Report()))
+        run(with_python_package(action, Report()))
 
 
 async def test_a_package_names_the_libraries_it_needs(monkeypatch: pytest.MonkeyPatch):

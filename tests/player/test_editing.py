@@ -237,4 +237,4 @@ async def test_what_is_impossible_is_refused_and_changes_nothing():
             with pytest.raises(UsageError) as caught:
                 await attempt
             assert caught.value.code == code
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from personae.conversation.changes import EntriesReplaced
 from personae.conversation.entries import Entry, ToolCall, entry_id
 from personae.errors import StorageError
 from personae.player.character_player import CharacterPlayer
@@ -47,7 +48,7 @@ async def test_the_last_page_is_there_first_and_the_rest_follows():
     assert [entry.content for entry in player.entries] == [
         f"text {number}" for number in range(LONG - PAGE, LONG)
     ]
-    player.on("change", lambda change: replaced.set() if change["kind"] == "entries" else None)
+    player.on("change", lambda change: change == EntriesReplaced() and replaced.set())
     await asyncio.wait_for(replaced.wait(), 10)
     assert [entry.content for entry in player.entries] == [f"text {n}" for n in range(LONG)]
     await player.dispose()

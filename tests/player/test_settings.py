@@ -18,7 +18,7 @@ from tests.player.support import World, make_player, package, playing
     ],
 )
 def test_the_rehearsal_model_is_the_default_until_there_is_a_provider(settings, model):
-    assert Settings(**settings).model_for("main") == model
+    assert Settings().changed(settings).model_for("main") == model
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,55 @@ async def test_the_rehearsal_model_plays_without_a_provider():
 def test_an_unknown_storage_is_refused():
     with pytest.raises(UsageError):
         make_player(World(), package(), storage="cloud")
+
+
+A, B = "https://a.test/v1", "https://b.test/v1"
+
+
+def test_a_key_stays_with_the_origin_it_was_given_for():
+    given = Settings().changed({"api_key": "k", "base_url": A})
+    assert given.credentials.key_for(A) == "k"
+    moved = given.changed({"base_url": B})
+    assert moved.credentials.key_for(moved.base_url) == ""
+    assert moved.changed({"base_url": A}).credentials.key_for(A) == "k"
+    both = moved.changed({"api_key": "other"})
+    assert (both.credentials.key_for(B), both.credentials.key_for(A)) == ("other", "k")
+
+
+def test_a_key_without_a_base_url_belongs_to_nobody():
+    keyed = Settings().changed({"api_key": "k"})
+    assert keyed.changed({"base_url": A}).credentials.key_for(A) == ""
+
+
+@pytest.mark.parametrize(
+    "base_url", ["https://a.test/v1?key=sk-secret", "https://me:sk-secret@a.test/v1"]
+)
+def test_a_base_url_with_a_secret_is_refused(base_url):
+    with pytest.raises(UsageError, match="field of its own") as caught:
+        Settings().changed({"base_url": base_url})
+    assert "sk-secret" not in str(caught.value)
+
+
+async def test_configuring_another_base_url_leaves_the_key_behind():
+    world = World()
+    sent = []
+    opened = world.transport.open
+
+    async def recorded(request):
+        sent.append((request.url, request.headers.get("Authorization")))
+        return await opened(request)
+
+    world.transport.open = recorded
+    for _ in range(3):
+        world.transport.says("Hi")
+    async with playing(world, package(), base_url=A, api_key="k", model="m") as player:
+        await player.send("1")
+        player.configure(base_url=B)
+        await player.send("2")
+        player.configure(base_url=A)
+        await player.send("3")
+    assert sent == [
+        (f"{A}/chat/completions", "Bearer k"),
+        (f"{B}/chat/completions", None),
+        (f"{A}/chat/completions", "Bearer k"),
+    ]

@@ -118,7 +118,7 @@ async def test_before_ready_and_after_dispose_everything_says_so():
             use()
         assert caught.value.code == "not_ready"
     player.stop()
-    assert (player.turn["state"], player.entries, player.read_only) == ("loading", [], False)
+    assert (player.turn.state, player.entries, player.read_only) == ("loading", [], False)
     await player.ready()
     await player.dispose()
     await player.dispose()

@@ -14,6 +14,9 @@ import uvicorn
 from tests.provider.app import Answer, Recorded, State, make_app
 from tests.provider.turns import Turn, file
 
+PATIENCE = 60
+"""Seconds that anything may take on a slow machine that is busy."""
+
 
 class ModelProvider:
     """Starts on a free port; ``with ModelProvider() as provider:`` stops it again.
@@ -107,13 +110,13 @@ class ModelProvider:
         """The chat requests so far, oldest first."""
         return [seen for seen in self.requests if seen.path.endswith("/chat/completions")]
 
-    def wait_for_chats(self, count: int, seconds: float = 10) -> list[Recorded]:
-        _wait(lambda: len(self.chats) >= count, f"no {count} chat requests", seconds)
+    def wait_for_chats(self, count: int) -> list[Recorded]:
+        _wait(lambda: len(self.chats) >= count, f"no {count} chat requests")
         return self.chats
 
-    def wait_until_left(self, chat: int = -1, seconds: float = 10) -> None:
+    def wait_until_left(self, chat: int = -1) -> None:
         """Waits until the client has closed the connection of a chat request early."""
-        _wait(lambda: self.chats[chat].ended == "left", "the client has not left", seconds)
+        _wait(lambda: self.chats[chat].ended == "left", "the client has not left")
 
     def last_messages(self) -> list[dict[str, Any]]:
         """The messages of the newest chat request."""
@@ -121,9 +124,9 @@ class ModelProvider:
         return messages
 
 
-def _wait(condition: Callable[[], bool], failure: str, seconds: float = 10) -> None:
-    until = time.monotonic() + seconds
+def _wait(condition: Callable[[], bool], failure: str) -> None:
+    until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:
-            raise TimeoutError(f"{failure} within {seconds} s")
+            raise TimeoutError(f"{failure} within {PATIENCE} s")
         time.sleep(0.01)

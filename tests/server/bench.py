@@ -1,6 +1,7 @@
-"""``python -m tests.server.bench``: hundreds of downloads and streams through one process.
+"""``python -m tests.server.bench``: hundreds of downloads and streams, and hostile neighbours.
 
-Prints a table: how long it took, and what it cost the server in memory and open files.
+Prints two tables: how long the load took and what it cost the server in memory and open files;
+and what one client felt of the server while another one attacked it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.server.load import MIB, Bed, bed
+from tests.server.neighbours import ATTACKS, STREAMS, TOKENS, felt, neighbourhood
 
 Scenario = tuple[str, int, Callable[[Bed, int], Awaitable[None]]]
 
@@ -41,6 +43,11 @@ def bundle_in(folder: Path) -> Path:
 
 
 async def main() -> None:
+    await under_load()
+    await beside_neighbours()
+
+
+async def under_load() -> None:
     print(f"{'300 at once':24}{'seconds':>9}{'MiB high':>10}{'MiB kept':>10}{'files':>7}")
     with tempfile.TemporaryDirectory() as folder:
         static = bundle_in(Path(folder))
@@ -51,6 +58,24 @@ async def main() -> None:
                 f"{title:24}{found.seconds:9.1f}{found.memory:10.1f}"
                 f"{found.kept:10.1f}{found.open_files:7}"
             )
+
+
+async def beside_neighbours() -> None:
+    """``/healthz`` in milliseconds, tokens of the streams, hostile requests meanwhile."""
+    print(
+        f"\n{'beside another client':24}{'median':>9}{'worst':>10}{'tokens':>12}"
+        f"{'attacks':>9}{'MiB high':>10}"
+    )
+    for name in (None, *ATTACKS):
+        with tempfile.TemporaryDirectory() as folder:
+            async with neighbourhood(bundle_in(Path(folder))) as (server, port):
+                found = await felt(server, name, port)
+        title = ATTACKS[name].title if name else "nobody"
+        tokens = f"{found.tokens}/{STREAMS * TOKENS}"
+        print(
+            f"{title:24}{found.median * 1000:9.1f}{found.worst * 1000:10.1f}"
+            f"{tokens:>12}{found.attacks:9}{found.memory:10.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -139,6 +139,11 @@ class Bed:
 
     async def talk(self, tokens: int, vanish: bool = False) -> None:
         """Reads a streamed answer of ``tokens`` events, or leaves after the first one."""
+        heard = await self.heard(tokens, vanish)
+        assert heard == tokens or vanish
+
+    async def heard(self, tokens: int, vanish: bool = False) -> int:
+        """How many of ``tokens`` events came."""
         body = {"model": str(tokens), "stream": True, "messages": []}
         path, seen = f"{self.url}v1/chat/completions", 0
         async with self.client.stream("POST", path, json=body) as answer:
@@ -146,13 +151,13 @@ class Bed:
             async for line in answer.aiter_lines():
                 seen += line.startswith("data: {")
                 if vanish and seen:
-                    return
-        assert seen == tokens
+                    break
+        return seen
 
 
 @asynccontextmanager
-async def bed(static: Path, **settings: str) -> AsyncIterator[Bed]:
-    """A server process whose limits are out of the way."""
+async def bed(static: Path, module: str = "personae_server", **settings: str) -> AsyncIterator[Bed]:
+    """A server process whose limits are out of the way; ``module`` is what it runs."""
     service = Upstream()
     async with serving(service.app) as upstream:
         port = upstream.rpartition(":")[2]
@@ -160,6 +165,7 @@ async def bed(static: Path, **settings: str) -> AsyncIterator[Bed]:
             "PERSONAE_PROXY_PORTS": port,
             "PERSONAE_PROXY_NETWORKS": "127.0.0.0/8",
             "PERSONAE_PROXY_RATE": "1000000/minute",
+            "PERSONAE_PROXY_STREAMS": "100000",
             "PERSONAE_RELAY_URL": f"{upstream}/v1",
             "PERSONAE_RELAY_MODELS": "*",
             "PERSONAE_RELAY_RATE": "1000000/minute",
@@ -167,7 +173,7 @@ async def bed(static: Path, **settings: str) -> AsyncIterator[Bed]:
             "PERSONAE_RELAY_STREAMS": "100000",
             **settings,
         }
-        with personae(static, **environment) as (url, process):
+        with personae(static, module=module, **environment) as (url, process):
             made = Bed(url, upstream, service, process.pid)
             async with made.client:
                 yield made

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import uvicorn
 from personae_server.app import create_app
+from personae_server.protocol import LimitedProtocol
 from personae_server.serve import listen
 from personae_server.settings import Settings
 from starlette.types import ASGIApp
@@ -29,15 +30,15 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 @asynccontextmanager
-async def client_of(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def client_of(
+    settings: Settings, address: str = "127.0.0.1"
+) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app itself, without sockets, its lifespan running."""
     app = create_app(settings)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 1))
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=transport, verify=False, base_url="http://player.test"
-        ) as client,
+        httpx.AsyncClient(transport=transport, verify=False, base_url="http://localhost") as client,
     ):
         yield client
 
@@ -79,7 +80,9 @@ async def serving(app: ASGIApp) -> AsyncIterator[str]:
 
     Without uvicorn's own server loop, whose pauses would make up most of the tests' time.
     """
-    config = uvicorn.Config(app, log_level="critical", log_config=None)
+    config = uvicorn.Config(
+        app, log_level="critical", log_config=None, http=LimitedProtocol, ws="none"
+    )
     config.load()
     lifespan, state = config.lifespan_class(config), ServerState()
     await lifespan.startup()
@@ -126,13 +129,13 @@ def code_of(response: httpx.Response) -> str:
 
 @contextmanager
 def personae(
-    static: Path, *arguments: str, **environment: str
+    static: Path, *arguments: str, module: str = "personae_server", **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The command in a process of its own: the URL it prints, and the process.
 
     At the end it has to stop by itself, on SIGTERM. Its log is ``log`` in the folder of ``static``.
     """
-    program = [sys.executable, "-m", "personae_server", *arguments]
+    program = [sys.executable, "-m", module, *arguments]
     variables = {"PERSONAE_STATIC": str(static), "PERSONAE_PORT": "0", **environment}
     with (static.parent / "log").open("w") as log:
         process = subprocess.Popen(

@@ -56,6 +56,11 @@ def folder(tmp_path: Path) -> Path:
     (folder / "sub.zip").mkdir()
     (tmp_path / "secret.zip").write_bytes(b"PK secret")
     (folder / "link.zip").symlink_to(tmp_path / "secret.zip")
+    (folder / "link-to-hidden.zip").symlink_to(folder / ".hidden.zip")
+    (folder / "link-to-notes.zip").symlink_to("notes.txt")
+    (folder / "link-to-folder.zip").symlink_to("sub.zip")
+    (folder / "loop.zip").symlink_to("loop.zip")
+    (folder / "link-to-link.zip").symlink_to("link.zip")
     return folder
 
 
@@ -76,8 +81,19 @@ async def test_an_unchanged_character_is_not_sent_again(static: Path, folder: Pa
     assert (again.status_code, again.content) == (304, b"")
 
 
+async def test_a_link_to_a_zip_that_is_offered_is_offered(static: Path, folder: Path) -> None:
+    (folder / "newest.zip").symlink_to("aria.zip")
+    async with client_of(Settings(static=static, characters=folder)) as client:
+        assert (await client.get("/characters/newest.zip")).content == b"PK aria"
+
+
 @pytest.mark.parametrize(
-    "path", ["nobody.zip", ".hidden.zip", "sub.zip", "link.zip", "..%2Fsecret.zip", "%00.zip"]
+    "path",
+    [
+        *("nobody.zip", ".hidden.zip", "sub.zip", "link.zip", "..%2Fsecret.zip", "%00.zip"),
+        *("link-to-hidden.zip", "link-to-notes.zip", "link-to-folder.zip", "loop.zip"),
+        *("link-to-link.zip", "..zip", ".zip"),
+    ],
 )
 async def test_only_zips_of_the_folder_are_served(static: Path, folder: Path, path: str) -> None:
     async with client_of(Settings(static=static, characters=folder)) as client:

@@ -91,6 +91,44 @@ async def test_some_answers_are_not_kept(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
+@pytest.mark.parametrize("length", ["Content-Length: {}", "Transfer-Encoding: chunked"])
+async def test_a_body_that_says_its_end_is_kept(static: Path, tmp_path: Path, length: str) -> None:
+    origin = Framed(length)
+    async with proxying(static, tmp_path / "cache", origin) as (client, url):
+        answer = await client.get("/proxy", params={"url": url})
+    assert answer.content == ZIP
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+async def test_a_body_that_may_have_been_cut_is_not_kept(static: Path, tmp_path: Path) -> None:
+    """Without a length, a connection that broke looks like one that ended."""
+    origin = Framed("Connection: close")
+    origin.body = ZIP[:5000]
+    async with proxying(static, tmp_path / "cache", origin) as (client, url):
+        cut = await client.get("/proxy", params={"url": url})
+        origin.body = ZIP
+        whole = await client.get("/proxy", params={"url": url})
+    assert (cut.content, whole.content) == (ZIP[:5000], ZIP)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+class Framed:
+    """A host that says a body's end in the way of ``line``, and knows its one ETag."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.body = ZIP
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if b'if-none-match: "1"' in (await reader.readuntil(b"\r\n\r\n")).lower():
+            writer.write(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n')
+            return
+        line, body = self.line.format(len(self.body)), self.body
+        if "chunked" in line:
+            body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        writer.write(f'HTTP/1.1 200 OK\r\nETag: "1"\r\n{line}\r\n\r\n'.encode() + body)
+
+
 async def test_a_304_that_nobody_asked_for_is_no_package(static: Path, tmp_path: Path) -> None:
     origin = Origin()
     origin.status = "304 Not Modified"

@@ -32,6 +32,7 @@ async def test_the_page_runs_only_its_own_scripts(static: Path) -> None:
     assert policy["base-uri"] == policy["form-action"] == ["'none'"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-dns-prefetch-control"] == "off"
     assert "microphone=()" in headers["permissions-policy"]
     assert headers["cross-origin-opener-policy"] == "same-origin"
 
@@ -84,11 +85,30 @@ async def test_the_operator_decides_who_may_frame_the_page(
     assert directives(policy)["frame-ancestors"] == expected
 
 
+@pytest.mark.parametrize("path", ["/", "/frame.html", "/character-player.js", "/proxy", "/missing"])
+async def test_no_answer_lets_names_be_looked_up_before_a_click(static: Path, path: str) -> None:
+    async with client_of(Settings(static=static)) as client:
+        headers = (await client.get(path)).headers
+    assert headers["x-dns-prefetch-control"] == "off"
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["web/index.html", "worker/src/frame.html"])
+def test_a_static_host_needs_no_header_for_that(page: str) -> None:
+    """The markup says it before anything that a browser could look up."""
+    text = (ROOT / page).read_text("utf-8")
+    said = text.index('<meta http-equiv="x-dns-prefetch-control" content="off">')
+    first = min(text.find(tag) for tag in ("<link", "<script", "<body", "<a ") if tag in text)
+    assert text.index("<head>") < said < first
+
+
 async def test_a_mount_point_changes_nothing(static: Path) -> None:
     app = Starlette(routes=[Mount("/play", create_app(Settings(static=static)))])
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(
-        transport=transport, verify=False, base_url="http://host.test"
+        transport=transport, verify=False, base_url="http://localhost"
     ) as client:
         frame = await client.get("/play/frame.html")
         config = await client.get("/play/config.json")

@@ -55,6 +55,7 @@ def test_types_caching_sharing_and_policies(site: str) -> None:
         assert immutable == name.startswith("assets/")
         assert ("access-control-allow-origin" in headers) == immutable
         assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-dns-prefetch-control"] == "off"
     library = httpx.get(f"{site}character-player.js").headers
     assert library["access-control-allow-origin"] == "*"
     frame = httpx.get(f"{site}assets/sandbox-0a1b/frame.html").headers

@@ -20,6 +20,7 @@ from personae_server.app import create_app
 from personae_server.errors import HttpError
 from personae_server.fetch import Fetcher
 from personae_server.guard import Guard
+from personae_server.resolver import Resolver
 from personae_server.settings import Settings
 
 from tests.server.support import (
@@ -40,15 +41,15 @@ Names = dict[str, list[str]]
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """Scripts name resolution: a name's answers are used in turn, the last one for ever."""
     table: Names = {}
-    real = asyncio.BaseEventLoop.getaddrinfo
+    real = socket.getaddrinfo
 
-    async def getaddrinfo(self: Any, host: str, port: int, **options: Any) -> Any:
+    def getaddrinfo(host: str, port: int, *more: Any, **options: Any) -> Any:
         answers = table.get(host)
         if answers is not None:
             host = answers.pop(0) if len(answers) > 1 else answers[0]
-        return await real(self, host, port, **options)
+        return real(host, port, *more, **options)
 
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return table
 
 
@@ -166,7 +167,7 @@ async def test_a_name_that_changes_its_address_is_asked_once(static: Path, names
 async def test_the_connection_itself_is_judged_again(names: Names) -> None:
     """Even if the guard's own look-up were fooled, the transport refuses the address."""
     guard = Guard(ports=(80, 9), networks=())
-    fetcher = Fetcher(guard, 5)
+    fetcher = Fetcher(guard, Resolver(), 5)
     target = fetch.Target(httpx.URL("http://a.test/"), "a.test", ("127.0.0.1",))
     with pytest.raises(HttpError) as caught:
         async with fetch._as_http_errors():
@@ -178,7 +179,7 @@ async def test_the_connection_itself_is_judged_again(names: Names) -> None:
 async def test_the_next_address_is_tried_when_one_refuses(static: Path) -> None:
     guard_networks = LOOPBACK
     async with raw_upstream(answering(ZIP)) as port:
-        fetcher = Fetcher(Guard(ports=(port,), networks=guard_networks), 5)
+        fetcher = Fetcher(Guard(ports=(port,), networks=guard_networks), Resolver(), 5)
         url = httpx.URL(f"http://a.test:{port}/")
         response = await fetcher._send(fetch.Target(url, "a.test", ("127.0.0.9", "127.0.0.1")), {})
         assert response.status_code == 200
@@ -256,10 +257,12 @@ async def test_the_certificate_is_checked_against_the_name(
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
     async with tls_upstream(authority, name, answering(ZIP)) as port:
-        fetcher = Fetcher(Guard(ports=(port,), networks=LOOPBACK), 5, verify=trust)
+        fetcher = Fetcher(Guard(ports=(port,), networks=LOOPBACK), Resolver(), 5, verify=trust)
         got, code = b"", ""
         try:
-            async with fetcher.get(f"https://zips.test:{port}/", lambda _: {}) as upstream:
+            async with fetcher.get(
+                f"https://zips.test:{port}/", lambda _: {}, "client"
+            ) as upstream:
                 got = b"".join([chunk async for chunk in upstream.chunks(10**6)])
         except HttpError as error:
             code = error.code
@@ -274,9 +277,9 @@ async def test_a_redirect_from_https_to_http_is_refused(
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
     async with tls_upstream(authority, "zips.test", redirecting("http://zips.test/")) as port:
-        fetcher = Fetcher(Guard(ports=(80, port), networks=LOOPBACK), 5, verify=trust)
+        fetcher = Fetcher(Guard(ports=(80, port), networks=LOOPBACK), Resolver(), 5, verify=trust)
         with pytest.raises(HttpError) as caught:
-            async with fetcher.get(f"https://zips.test:{port}/", lambda _: {}):
+            async with fetcher.get(f"https://zips.test:{port}/", lambda _: {}, "client"):
                 pass
         await fetcher.close()
     assert caught.value.code == "redirect_invalid"

@@ -82,6 +82,12 @@ async def test_long_pages_are_cut(static: Path, asked: int | None, length: int) 
     assert (len(body["text"]), body["truncated"]) == (length, True)
 
 
+async def test_long_titles_are_cut(static: Path) -> None:
+    html = ARTICLE.replace("Lighthouse &amp;", "long " * 10_000)
+    body = (await read(static, page(html))).json()
+    assert len(body["title"]) == reader.MOST_TITLE and "burned" in body["text"]
+
+
 @pytest.mark.parametrize("given", ["-1", "many", "1.5", "9" * 40])
 async def test_max_chars_is_a_number(static: Path, given: str) -> None:
     answer = await read(static, page("x"), maxChars=given)

@@ -13,7 +13,7 @@ import httpx
 import openai
 import pytest
 from personae.errors import UsageError
-from personae_server import metrics, relay
+from personae_server import relay, relay_body
 from personae_server.app import create_app
 from personae_server.settings import Settings
 from starlette.responses import PlainTextResponse
@@ -151,7 +151,8 @@ async def test_a_refusal_is_passed_on_without_secrets(static: Path, status: int)
     assert answer.headers["retry-after"] == "7"
     for secret in (KEY, "10.0.0.9", "Traceback"):
         assert secret not in answer.text
-    assert "Bad key" in answer.text
+    # From 501 on a service speaks of its own inside.
+    assert ("Bad key" in answer.text) == (status <= 500)
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
@@ -270,7 +271,7 @@ async def test_a_lying_length_is_a_failure(static: Path) -> None:
         (b"\xff\xfe", "application/json", 400, "request_invalid"),
         (b"[" * 200_000, "application/json", 400, "request_invalid"),
         (b'{"model": "good"}', "text/plain", 415, "request_type"),
-        (b" " * (relay.MAX_REQUEST + 1), "application/json", 413, "request_too_large"),
+        (b" " * (relay_body.MAX_BODY + 1), "application/json", 413, "request_too_large"),
     ],
 )
 async def test_bad_requests_reach_no_model(
@@ -300,38 +301,6 @@ async def test_requests_are_limited_per_client(static: Path) -> None:
     assert codes == [200, 200, 429]
     assert code_of(refused) == "rate_limited"
     assert 0 < int(refused.headers["retry-after"]) <= 7200
-
-
-@pytest.mark.parametrize("stream", [False, True])
-async def test_the_token_budget_is_what_the_service_counts(static: Path, stream: bool) -> None:
-    before = metrics.TOKENS.labels("completion")._value.get()
-    async with relayed(static, relay_tokens="32/day") as (_, client):
-        codes = [(await ask(client, stream=stream)).status_code for _ in range(3)]
-        refused = await ask(client)
-    assert codes == [200, 200, 429]
-    assert code_of(refused) == "budget_spent"
-    assert metrics.TOKENS.labels("completion")._value.get() - before == 10
-
-
-async def test_a_stream_broken_off_is_counted_by_estimate(static: Path) -> None:
-    before = metrics.TOKENS.labels("prompt")._value.get()
-    async with relayed(static, relay_tokens="10/day") as (service, client):
-        task = asyncio.create_task(ask(client, "slow", stream=True))
-        async with asyncio.timeout(5):
-            await service.waiting.wait()
-            task.cancel()
-            await service.cancelled.wait()
-        await asyncio.gather(task, return_exceptions=True)
-        await asyncio.sleep(0.05)
-        refused = await ask(client)
-    assert code_of(refused) == "budget_spent"
-    assert metrics.TOKENS.labels("prompt")._value.get() > before
-
-
-async def test_a_refused_request_costs_nothing(static: Path) -> None:
-    async with relayed(static, relay_models=("*",), relay_tokens="1/day") as (_, client):
-        statuses = [(await ask(client, "status-400")).status_code for _ in range(3)]
-    assert statuses == [400, 400, 400]
 
 
 async def test_streams_at_once_are_limited(static: Path) -> None:

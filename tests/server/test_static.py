@@ -8,10 +8,12 @@ from pathlib import Path
 
 import brotli
 import pytest
+from personae_server.app import create_app
 from personae_server.settings import Settings
 from personae_server.static import accepted_encodings
 
-from tests.server.support import client_of, code_of
+from tests.server.hostile import connection
+from tests.server.support import client_of, code_of, serving
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,29 @@ async def test_nothing_outside_the_bundle(static: Path, path: str) -> None:
         answer = await client.get(path)
     assert answer.status_code == 404
     assert code_of(answer) == "not_found"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/assets/..%2f", "/assets/..%2findex.html", "/assets/../index.html", "/assets/.."),
+        *("/assets/core-0a1b/../../index.html", "/assets/%2e%2e/index.html", "/./index.html"),
+        *("/assets//core-0a1b/core.mjs", "/assets/..%5cindex.html", "/%2fassets/../index.html"),
+        *("/x/..%2fcharacter-player.js", "/x/../assets/sandbox-0a1b/frame.html"),
+        *("/..%2f..%2fframe.html", "/assets/..%2f..%2f..%2fframe.html"),
+    ],
+)
+async def test_a_path_that_leads_elsewhere_than_it_says_has_no_assets_headers(
+    static: Path, path: str
+) -> None:
+    """Asked as it stands: clients tidy paths before they ask."""
+    async with serving(create_app(Settings(static=static))) as base, connection(base) as client:
+        await client.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        status, headers, _ = await client.answer()
+    assert status == 404
+    assert "access-control-allow-origin" not in headers
+    assert "immutable" not in headers.get("cache-control", "")
+    assert headers["content-security-policy"].startswith("default-src 'none'")
 
 
 async def test_a_link_out_of_the_bundle_is_not_followed(static: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.errors import UsageError
 
 from tests.player.support import World, agent, breathe, heard, package, playing, roles
@@ -171,6 +173,20 @@ async def test_export_and_import_give_the_same_conversation_under_a_new_id():
         assert await player.export_conversation(here) == data
 
 
+async def test_what_version_0_1_0_exported_comes_back_as_it_was():
+    """The file is that version's own: tool calls, a rejected response, two stores."""
+    data = json.loads((Path(__file__).parent / "exported-by-0.1.0.json").read_text("utf-8"))
+    async with playing(counting(), CHARACTER) as player:
+        imported = await player.import_conversation(data)
+        again = await player.export_conversation(imported)
+    own = {
+        name: again["conversation"][name]
+        for name in ("id", "characterId", "createdAt", "updatedAt")
+    }
+    assert own["id"] == imported
+    assert again == data | {"conversation": data["conversation"] | own}
+
+
 @pytest.mark.parametrize(
     ("damage", "code"),
     [
@@ -230,7 +246,7 @@ async def test_opening_another_conversation_is_told():
         changes = heard(player, "change")
         opened = await player.new_conversation()
         assert changes[:3] == [
-            {"kind": "conversation", "id": opened},
-            {"kind": "entries"},
-            {"kind": "read_only", "value": False},
+            ConversationOpened(opened),
+            EntriesReplaced(),
+            ReadOnlyChanged(False),
         ]

@@ -181,6 +181,21 @@ async def test_a_package_waits_in_memory_while_another_tab_saves(storage):
     assert not library.is_unstored(identity)
 
 
+async def test_a_record_names_its_source_and_files_be_it_stored_or_in_memory(library, storage):
+    link = "https://x.test/ada.zip"
+    identity = await library.save(zipped(files()), link)
+    stored = await library.find(identity)
+    assert stored["source"] == link
+    assert {item["path"] for item in stored["files"]} == set(files())
+    storage.commit_fault = storage.read_fault = StorageError("storage_full", "no")
+    other = "https://x.test/eve.zip"
+    in_memory = await library.find(await library.save(zipped(files("Eve")), other))
+    assert in_memory["source"] == other
+    assert len(in_memory["files"]) == len(files())
+    storage.read_fault = None
+    assert await library.find("nobody") is None
+
+
 async def test_unknown_and_incomplete_characters(library, storage):
     with pytest.raises(UsageError) as caught:
         await library.open("nobody")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from personae.conversation.changes import ReadOnlyChanged
 from personae.errors import UsageError
 from personae.player.open_conversation import LOCK_POLL
 
@@ -58,7 +59,7 @@ async def test_the_second_tab_takes_over_with_what_the_first_wrote_last():
         await world.clock.advance(LOCK_POLL)
         assert not second.read_only
         assert roles(second) == [("user", "Hello"), ("assistant", "Hi")]
-        assert {"kind": "read_only", "value": False} in changes
+        assert ReadOnlyChanged(False) in changes
         world.transport.says("Hi again")
         await second.send("And now?")
 

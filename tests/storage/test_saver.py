@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from personae.errors import BridgeError, StorageError
 from personae.player.character_player import CharacterPlayer
-from personae.ports import Delete, Put
+from personae.ports import Caution, Delete, Put, StorageFails, StorageWorks
 from personae.storage.saver import FIRST_RETRY, Saver
 
 from tests.fakes import FakeClock, FakeNotifier, FakeStorage, breathe
@@ -47,12 +47,12 @@ async def test_after_a_fault_writes_are_kept_in_order_and_saving_resumes_by_itse
     await saver.write([put(("c", "1"), "b"), put(("c", "2"))])
     await saver.write([Delete("entries", ("c", "2"))])
     assert saver.fault
-    assert len(notifier.of("storage")) == 1, "one banner for one fault"
+    assert len(notifier.notices) == 1, "one banner for one fault"
     storage.commit_fault = None
     await clock.advance(FIRST_RETRY)
     assert storage.tables["entries"] == {("c", "1"): "b"}
     assert saver.fault is None
-    assert notifier.of("storage")[1:] == [""]
+    assert notifier.notices[1:] == [StorageWorks()]
 
 
 async def test_retries_back_off_to_half_a_minute(parts):
@@ -135,14 +135,14 @@ async def test_a_conversation_goes_on_in_memory_and_is_saved_later():
         world.transport.calls(("act", {}))
         world.transport.says("Hi")
         assert (await player.send("Hello"))["content"] == "Hi"
-        [banner] = world.notifier.of("storage")
-        assert "Storage is full." in banner and "in memory" in banner
+        [banner] = world.notifier.of(StorageFails)
+        assert "Storage is full." in banner.text and "in memory" in banner.text
         assert (await player.export_conversation())["entries"]
         assert world.storage.tables.get("entries", {}) == {}
         world.storage.commit_fault = None
         await world.clock.advance(30_000)
         kept = roles(player)
-        assert world.notifier.of("storage")[-1] == ""
+        assert world.notifier.notices[-1] == StorageWorks()
     async with playing(world, character) as again:
         assert roles(again) == kept
         assert await again.agent_store("a") == {"n": 1}
@@ -215,7 +215,7 @@ async def test_a_damaged_entry_is_left_alone_and_the_rest_is_shown():
     world.storage.tables["entries"][keys[3]] = '{"id": "e4"}'
     async with playing(world, package()) as again:
         assert roles(again) == [("user", "1"), ("user", "2")]
-        assert "2 stored message(s)" in world.notifier.of("warning")[0]
+        assert "2 stored message(s)" in world.notifier.of(Caution)[0].text
         world.transport.says("Three")
         await again.send("3")
         assert again.entries[-1].id > keys[3][1], "an id is not used twice"

@@ -180,7 +180,7 @@ async def test_a_provider_error_reaches_the_caller_and_the_next_message_works():
             await player.send("Hello")
         assert [type(error) for error in errors] == [ModelError]
         assert roles(player) == [("user", "Hello")]
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"
         await player.send("Again")
     assert [m["content"] for m in world.transport.bodies[-1]["messages"]][1:] == ["Hello", "Again"]
 

@@ -42,7 +42,7 @@ async def test_a_returned_string_is_the_reason_the_input_was_refused():
     world = notes(noteAdd=lambda args, *_: "Usage: note <text>")
     async with playing(world, NOTES) as player:
         assert await player.run_command("note", "") == "Usage: note <text>"
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"
 
 
 async def test_the_store_of_a_command_is_stored():

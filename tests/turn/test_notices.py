@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from personae.errors import AgentError
 from personae.turn.studio.notices import MOST_TOASTS, TOAST_LENGTH, TOAST_SPAN
-from personae.ui.remedies import advise
+from personae.ui.notices.advice import advise
 from personae.unicode import plain, plain_line
 
 from tests.player.support import World, agent, heard, package, playing

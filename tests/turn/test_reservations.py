@@ -9,7 +9,7 @@ from personae.errors import ModelError, PersonaeError
 
 from tests.fakes import FakeResponse
 from tests.player.support import World, agent, breathe, package, playing
-from tests.turn.test_model_calls import household
+from tests.turn.test_call_model import household
 
 MODEL = ("studio.model",)
 BODY = 21

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 
 import pytest
+from personae.conversation.changes import AnsweringChanged, EntryAdded, EntryUpdated
 from personae.errors import UsageError
 
 from tests.player.support import World, agent, breathe, heard, package, playing, roles
@@ -29,7 +30,7 @@ async def test_stop_while_streaming_keeps_the_text():
         assert await sending == {"role": "assistant", "content": "Half a ", "stopped": True}
         assert response.closed
         assert player.entries[-1].stopped
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"
         assert (await player.send("Go on"))["content"] == "Whole."
     async with playing(world, package()) as again:
         assert [entry.stopped for entry in again.entries] == [False, True, False, False]
@@ -76,7 +77,7 @@ async def test_stop_during_a_hook_after_the_response_leaves_the_response_whole()
     world.transport.says("Whole.")
     async with playing(world, package(agent("a.slow", hooks=("afterResponse",)))) as player:
         sending = await started(player)
-        assert player.turn["state"] == "hooks"
+        assert player.turn.state == "hooks"
         player.stop()
         assert await sending == {"role": "assistant", "content": "Whole."}
         assert not player.entries[-1].stopped
@@ -93,7 +94,7 @@ async def test_a_caller_that_is_cancelled_stops_the_response_too():
         await breathe()
         assert roles(player)[-1] == ("assistant", "Half")
         assert player.entries[-1].stopped
-        assert player.turn["state"] == "idle"
+        assert player.turn.state == "idle"
 
 
 async def test_one_response_at_a_time():
@@ -155,7 +156,7 @@ async def test_stop_reaches_a_response_that_waits_for_its_turn():
         changes = heard(player, "change")
         second = await started(player, "2")
         assert player.answering
-        assert changes == [{"kind": "answering", "value": True}], "the page is told at once"
+        assert changes == [AnsweringChanged(True)], "the page is told at once"
         player.stop()
         gate.set()
         assert (await first)["content"] == "One."
@@ -209,10 +210,11 @@ async def test_nobody_is_told_what_changes_in_a_conversation_that_was_left():
         sending = await started(player)
         left = player.conversation_id
         await player.new_conversation()
-        player.on("change", lambda change: told.append(change["kind"]))
+        player.on("change", lambda change: told.append(type(change)))
         assert (await sending)["stopped"] is True
         await breathe()
-        assert "entry" not in told
+        assert told
+        assert not {EntryAdded, EntryUpdated}.intersection(told)
         await player.load_conversation(left)
         assert player.entries[-1].content == "still at it"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from personae.conversation.changes import EntryAdded, EntryUpdated, TurnChanged
+
 from tests.fakes import FakeResponse, sse
 from tests.player.support import World, agent, breathe, heard, package, playing
 
@@ -38,17 +40,17 @@ async def test_the_app_hears_of_the_entry_at_once_and_of_its_growth_at_intervals
         sending = asyncio.ensure_future(player.send("Spell"))
         await breathe()
         seen = [
-            (change["how"], change["entry"].content)
+            (type(change), change.entry.content)
             for change in changes
-            if change["kind"] == "entry" and change["entry"].role == "assistant"
+            if isinstance(change, EntryAdded | EntryUpdated) and change.entry.role == "assistant"
         ]
-        assert seen == [("added", "a")]
+        assert seen == [(EntryAdded, "a")]
         await world.clock.advance(30)
-        assert changes[-1]["entry"].content == "abcdef"
+        assert changes[-1].entry.content == "abcdef"
         gate.set()
         await sending
-        last = [c for c in changes if c["kind"] == "entry"][-1]
-        assert (last["how"], last["entry"].content) == ("updated", "abcdefg")
+        last = [c for c in changes if isinstance(c, EntryAdded | EntryUpdated)][-1]
+        assert (type(last), last.entry.content) == (EntryUpdated, "abcdefg")
 
 
 async def test_reasoning_is_kept_apart_and_never_sent():
@@ -83,8 +85,8 @@ async def test_states_of_a_turn_are_told():
         await breathe()
         changes = heard(player, "change")
         await player.send("Hello")
-        turns = [change["turn"] for change in changes if change["kind"] == "turn"]
-    assert [(turn["state"], turn["detail"]) for turn in turns] == [
+    turns = [change.turn for change in changes if isinstance(change, TurnChanged)]
+    assert [(turn.state, turn.detail) for turn in turns] == [
         ("waiting", ""),
         ("streaming", "act"),
         ("tools", "act"),
@@ -103,7 +105,7 @@ async def test_nothing_flickers_when_no_agent_has_anything_to_do():
         await breathe()
         changes = heard(player, "change")
         await player.send("Hello")
-        states = [change["turn"]["state"] for change in changes if change["kind"] == "turn"]
+    states = [change.turn.state for change in changes if isinstance(change, TurnChanged)]
     assert states == ["waiting", "streaming", "idle"]
 
 
@@ -117,8 +119,9 @@ async def test_a_retry_is_told_with_its_wait():
         changes = heard(player, "change")
         sending = asyncio.ensure_future(player.send("Hello"))
         await breathe()
-        turn = next(c["turn"] for c in changes if c["kind"] == "turn" and c["turn"]["seconds"])
-        assert (turn["state"], turn["seconds"]) == ("retrying", 3)
+        turns = [change.turn for change in changes if isinstance(change, TurnChanged)]
+        turn = next(turn for turn in turns if turn.seconds)
+        assert (turn.state, turn.seconds) == ("retrying", 3)
         await world.clock.advance(3_000)
         assert (await sending)["content"] == "Hi"
 

@@ -2,65 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
+from personae.conversation.changes import TurnState
+from personae.conversation.entries import Entry
 from personae.errors import AgentError, ModelError, PackageError, StorageError
 from personae.package.model import Problem
-from personae.ui.composer.status import turn_text
+from personae.ui.composer.command_search import matching_commands
+from personae.ui.composer.turn_text import turn_text
 from personae.ui.conversations.markdown_export import as_markdown, file_name
-from personae.ui.conversations.search import matching_commands, matching_conversations
-from personae.ui.dom.keys import SHORTCUTS, Shortcut
+from personae.ui.conversations.matches import matching_conversations, newest_match
 from personae.ui.inspector.agent_facts import agent_facts, log_text
-from personae.ui.remedies import advise, headline, problem_lines
-from personae.ui.start.version_changes import compare
+from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
+from personae.ui.notices.advice import advise, headline, problem_lines
+from personae.ui.start.file_changes import compare
 
 REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key in the settings."
 
 
 @pytest.mark.parametrize(
-    ("error", "title", "remedy", "action"),
+    ("error", "title", "remedy", "in_settings"),
     [
         (
             ModelError("model_unauthorized", REFUSED, status=401),
             "The provider refused the API key (HTTP 401)",
             "Wrong key. Check the key in the settings.",
-            "settings",
+            True,
         ),
         (
             ModelError("model_stalled", "No answer came. Try again."),
             "No answer came.",
             "Try again.",
-            "retry",
+            False,
         ),
-        (StorageError("storage_full", "The disk is full"), "The disk is full", "", "retry"),
+        (StorageError("storage_full", "The disk is full"), "The disk is full", "", False),
         (
             AgentError("deadline", "Agent a.b took too long"),
             "Agent a.b took too long",
             "goes on",
-            "none",
+            False,
         ),
         (
             AgentError("failed", "Agent a.b could not be loaded: agents/a.b.js: no hands"),
             "Agent a.b could not be loaded",
             "agents/a.b.js: no hands. The character goes on without it.",
-            "none",
+            False,
         ),
         (
             ZeroDivisionError("by zero"),
             "Something in the app went wrong.",
             "reload the page",
-            "retry",
+            False,
         ),
     ],
 )
 def test_each_error_says_what_and_what_to_do(
-    error: Exception, title: str, remedy: str, action: str
+    error: Exception, title: str, remedy: str, in_settings: bool
 ) -> None:
     advice = advise(error)
     assert advice.title == title
     assert remedy in advice.remedy
-    assert advice.action == action
+    assert advice.in_settings == in_settings
 
 
 def test_an_address_or_a_version_is_not_the_end_of_a_sentence() -> None:
@@ -76,8 +80,8 @@ def test_an_unexpected_error_keeps_its_words_in_the_details() -> None:
 
 def test_problems_are_listed_with_their_place() -> None:
     problems = [
-        Problem("error", "config.json", "a comma too many", 3, 9),
-        {"severity": "error", "file": "agents/a.js", "message": "missing"},
+        asdict(Problem("error", "config.json", "a comma too many", 3, 9)),
+        asdict(Problem("error", "agents/a.js", "missing")),
     ]
     assert problem_lines(PackageError("package_invalid", "two", problems=problems)) == [
         ("config.json, line 3, column 9", "a comma too many"),
@@ -86,13 +90,14 @@ def test_problems_are_listed_with_their_place() -> None:
 
 
 def test_the_turn_is_told_in_words() -> None:
-    assert turn_text({"state": "idle"}, "Wren") == ""
-    assert turn_text({"state": "streaming"}, "Wren") == "Wren is replying…"
-    assert turn_text({"state": "tools", "detail": "roll_dice"}, "Wren") == "Running roll_dice…"
-    assert turn_text({"state": "streaming", "detail": "reasoning"}, "Wren") == "Wren is thinking…"
-    assert turn_text({"state": "waiting"}, "Wren", 2) == "Waiting for the model…"
-    assert turn_text({"state": "waiting"}, "Wren", 7.6) == "Waiting for the model… 8 s"
-    retrying = {"state": "retrying", "detail": "Too many requests.", "seconds": 20.0}
+    assert turn_text(TurnState(), "Wren") == ""
+    assert turn_text(TurnState("streaming"), "Wren") == "Wren is replying…"
+    assert turn_text(TurnState("streaming", "reasoning"), "Wren") == "Wren is replying…"
+    assert turn_text(TurnState("tools", "roll_dice"), "Wren") == "Running roll_dice…"
+    assert turn_text(TurnState("thinking"), "Wren") == "Wren is thinking…"
+    assert turn_text(TurnState("waiting"), "Wren", 2) == "Waiting for the model…"
+    assert turn_text(TurnState("waiting"), "Wren", 7.6) == "Waiting for the model… 8 s"
+    retrying = TurnState("retrying", "Too many requests.", 20.0)
     assert turn_text(retrying, "Wren", 5) == "Trying again in 15 s. Too many requests."
     assert turn_text(retrying, "Wren", 21) == "Trying again… Too many requests."
 
@@ -149,6 +154,16 @@ def test_conversations_are_found_by_every_word_newest_first() -> None:
     ]
     assert [item["id"] for item in matching_conversations(listed, "BELL")] == ["2", "1"]
     assert [item["id"] for item in matching_conversations(listed, "bell drowned")] == ["1"]
+
+
+def test_the_newest_message_with_most_of_the_words_is_found() -> None:
+    said = ["a bell and a rope", "a bell", "nothing"]
+    entries = [
+        Entry(id=f"e{number}", role="user", content=text, at=0) for number, text in enumerate(said)
+    ]
+    assert newest_match(entries, "BELL rope") == "e0"
+    assert newest_match(entries, "bell") == "e1"
+    assert newest_match(entries, "bridge") == ""
 
 
 def test_an_agent_says_what_it_declares() -> None:

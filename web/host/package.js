@@ -10,7 +10,8 @@ export function fetchEarly() {
   if (!link || !URL.canParse(link, document.baseURI)) return;
   const { href, protocol } = new URL(link, document.baseURI);
   if (!/^https?:$/.test(protocol)) return;
-  early = { href, response: fetch(href, options) };
+  const first = href.endsWith("/") ? `${href}files.json` : href; // a folder's list names the rest
+  early = { href: first, response: fetch(first, options) };
   early.response.catch(() => {}); // told when it is asked for
 }
 

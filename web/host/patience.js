@@ -48,6 +48,7 @@ function answered(work) {
 
 export class Patience {
   #waiting = 0;
+  /** @type {Set<() => void>} */
   #alive = new Set();
 
   /** There is a sign of life from what everybody who asks waits for. */

@@ -1,5 +1,9 @@
 // The tables of the database, and how those of an earlier version become the present ones. What the
 // keys are is said in storage/records.py.
+
+/** @import { IDBPDatabase, IDBPTransaction } from "idb" */
+/** @typedef {IDBPTransaction<unknown, string[], "versionchange">} Upgrade */
+
 export const SCHEMA = 2;
 
 const TABLES = [
@@ -23,7 +27,7 @@ const AT_ONCE = 200;
  * closed tab, a full disk) not at all, for the browser takes an unfinished upgrade back.
  * @param {IDBPDatabase} database
  * @param {number} from the version it has; 0: it is new
- * @param {IDBPTransaction} transaction the upgrade's own
+ * @param {Upgrade} transaction the upgrade's own
  * @param {() => void} alive called while it goes on
  */
 export function upgrade(database, from, transaction, alive) {
@@ -33,12 +37,17 @@ export function upgrade(database, from, transaction, alive) {
   if (from === 1) moveLogs(transaction, alive).catch(() => giveUp(transaction));
 }
 
-/** Schema 1 kept the agents' logs among the stores, as [conversation, agent, "log", number]. */
+/**
+ * Schema 1 kept the agents' logs among the stores, as [conversation, agent, "log", number].
+ * @param {Upgrade} transaction
+ * @param {() => void} alive
+ */
 async function moveLogs(transaction, alive) {
   const stores = transaction.objectStore("stores");
   const logs = transaction.objectStore("logs");
-  const keys = (await stores.getAllKeys()).filter((key) => key.length === 4 && key[2] === "log");
-  const move = async (key) => {
+  const all = /** @type {IDBValidKey[][]} */ (await stores.getAllKeys());
+  const keys = all.filter((key) => key.length === 4 && key[2] === "log");
+  const move = async (/** @type {IDBValidKey[]} */ key) => {
     const [conversation, agent, , number] = key;
     await logs.put(await stores.get(key), [conversation, agent, number]);
     await stores.delete(key);
@@ -49,6 +58,7 @@ async function moveLogs(transaction, alive) {
   }
 }
 
+/** @param {Upgrade} transaction */
 function giveUp(transaction) {
   try {
     transaction.abort();

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 MAX_DEPTH = 200
@@ -18,6 +19,9 @@ MAX_STORE_DEPTH = 1000
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_PASSES = 20
+"""Enough for what honest texts hold; what they do not settle is counted, at a price per bracket."""
 
 
 class TooDeepError(ValueError):
@@ -46,14 +50,15 @@ def is_deep(text: str, most: int = MAX_DEPTH) -> bool:
     """Whether brackets outside of strings are nested more than ``most`` deep."""
     if text.count("[") + text.count("{") <= most:
         return False
-    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    whole = brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
     too_deep = re.compile(rf"[\[{{]{{{most + 1}}}")
-    for _ in range(most):
-        if too_deep.search(brackets):
-            return True
+    if too_deep.search(brackets):
+        return True
+    for taken in range(1, _PASSES + 1):  # each takes one level away, or two
         fewer = brackets.replace("[]", "").replace("{}", "")
-        if fewer == brackets:
+        if len(fewer) + 2 * taken <= most:
+            return False
+        if len(fewer) == len(brackets):
             break
         brackets = fewer
-    # What is left is nested deeper, or was never closed.
-    return brackets.count("[") + brackets.count("{") > most or "[]" in brackets or "{}" in brackets
+    return max(accumulate(map(_STEPS.__getitem__, whole)), default=0) > most

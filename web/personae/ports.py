@@ -180,7 +180,36 @@ class Clock(Protocol):
     async def sleep(self, milliseconds: float) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that is good to know for a moment."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something of the user's is damaged or missing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageFails:
+    """What is said from now on may be lost, until storage works."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageWorks:
+    """Storage works again, and everything is stored."""
+
+
+Notice = Note | Caution | StorageFails | StorageWorks
+
+
 class Notifier(Protocol):
     """Tells the user something that is not part of the conversation."""
 
-    def notify(self, kind: Literal["toast", "warning", "storage"], message: str) -> None: ...
+    def notify(self, notice: Notice) -> None: ...

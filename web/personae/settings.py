@@ -1,14 +1,16 @@
 """The user's settings for one player; nothing in a package can change them.
 
-Reference: Agent token caps; Initialization.
+Reference: Agent token caps; Initialization. The one place of their defaults. Invariant: a key
+belongs to the origin of the base URL it was given with, or of the one that was set when it came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from personae.credentials import BadBaseUrl, Credentials, read_base_url
 from personae.errors import UsageError
 
 REHEARSAL = "rehearsal"
@@ -29,8 +31,8 @@ class Settings:
     """``model`` empty: the rehearsal model until a key or a base URL is set, then one must be
     chosen. ``worker_model`` empty: the main model works for agents too."""
 
-    api_key: str = ""
     base_url: str = ""
+    credentials: Credentials = field(default_factory=Credentials)
     model: str = ""
     worker_model: str = ""
     limits: Limits = Limits()
@@ -40,8 +42,11 @@ class Settings:
     max_tokens: int | None = None
 
     def changed(self, changes: Mapping[str, Any]) -> Settings:
-        """New settings. Raises UsageError ``unknown_setting`` or ``bad_setting``."""
-        known = {field.name for field in fields(self)}
+        """New settings. ``api_key``: for the origin of the base URL that is set or changed to.
+
+        Raises UsageError ``unknown_setting`` or ``bad_setting``.
+        """
+        known = {"api_key", *(item.name for item in fields(self))}
         for name in changes:
             if name not in known:
                 raise UsageError(
@@ -51,13 +56,29 @@ class Settings:
         values = dict(changes)
         if "limits" in values:
             values["limits"] = limits_from(values["limits"])
-        return replace(self, **values)
+        key = values.pop("api_key", None)
+        made = replace(self, **values)
+        _check_base_url(made.base_url)
+        if key is None:
+            return made
+        if not isinstance(key, str):
+            raise UsageError("bad_setting", "The API key is a text.")
+        return replace(made, credentials=made.credentials.entered(key, made.base_url))
 
     def model_for(self, role: str) -> str:
         """The model id of ``"main"`` or ``"worker"``."""
-        unset = "" if self.api_key or self.base_url else REHEARSAL
+        unset = "" if self.credentials or self.base_url else REHEARSAL
         main = self.model or unset
         return (self.worker_model or main) if role == "worker" else main
+
+
+def _check_base_url(base_url: str) -> None:
+    """Refuses a base URL that holds a secret; what else is wrong is told when it is asked."""
+    try:
+        read_base_url(base_url)
+    except BadBaseUrl as fault:
+        if fault.secret:
+            raise UsageError("bad_setting", str(fault)) from None
 
 
 def limits_from(value: Limits | Mapping[str, Any] | None) -> Limits:

@@ -62,9 +62,10 @@ export function onToolCall(name, args, store, studio) {
   return harms[args.how](studio);
 }
 
-export function onAfterResponse(event, store, studio) {
-  const how = /^harm after by (\w+)$/.exec(event.userText)?.[1];
+export async function onAfterResponse(event, store, studio) {
+  const [, how, held] = /^harm after by (\w+)( when let go)?$/.exec(event.userText) ?? [];
   if (!how) return;
+  if (held) await studio.callModel("hold", [{ role: "user", content: how }], 10);
   studio.toast("at it");
   return harms[how](studio);
 }

@@ -21,7 +21,8 @@ from personae.browser.transport import FetchTransport
 from personae.errors import StorageError
 from personae.llm.rehearsal import RehearsalTransport, Routed
 from personae.player.environment import Environment
-from personae.ports import Language, Notifier, Query, Storage
+from personae.ports import Language, Note, Notice, Notifier, Storage, StorageFails
+from personae.storage.probe import probe
 
 StorageKind = Literal["indexeddb", "memory"]
 
@@ -42,7 +43,7 @@ async def host_config() -> dict[str, Any]:
 class Silent:
     """ports.Notifier for embedders: they hear everything as events."""
 
-    def notify(self, kind: Literal["toast", "warning", "storage"], message: str) -> None:
+    def notify(self, notice: Notice) -> None:
         pass
 
 
@@ -71,7 +72,7 @@ async def browser_environment(
 def tell_of_runtime(notifier: Notifier, language: Language, done: int, total: int) -> None:
     """Says once that the one runtime which takes seconds to load is being loaded."""
     if language == "python" and done == 0:
-        notifier.notify("toast", "Loading Python for this character's agents…")
+        notifier.notify(Note("Loading Python for this character's agents…"))
 
 
 async def open_storage(
@@ -85,15 +86,15 @@ async def open_storage(
         return MemoryStorage(), None
     storage = IndexedDBStorage(
         told=lambda event: notifier.notify(
-            "storage", "A newer version of the player runs in another tab: reload this one."
+            StorageFails("A newer version of the player runs in another tab: reload this one.")
         )
     )
     try:
-        await storage.read(Query("settings", limit=1))
+        await probe(storage)
     except StorageError as error:
         if error.code != "storage_refused":
             return storage, error
-        notifier.notify("storage", error.message)
+        notifier.notify(StorageFails(error.message))
         return MemoryStorage(), None
     return storage, None
 

@@ -15,7 +15,7 @@ from pyodide.ffi import JsException
 from personae.bounded_json import load_json
 from personae.browser.convert import error_message
 from personae.errors import PackageError
-from personae.player.environment import Progress
+from personae.package.sources import Arrived
 
 LARGEST = 64 * 1024 * 1024
 
@@ -26,7 +26,7 @@ class PackageFetcher:
     def __init__(self, *, proxy: bool) -> None:
         self._proxy = proxy
 
-    async def __call__(self, url: str, progress: Progress) -> bytearray:
+    async def __call__(self, url: str, arrived: Arrived) -> bytearray:
         href = checked_url(url)
         try:
             response = await personae_host.fetchPackage(href)
@@ -36,7 +36,7 @@ class PackageFetcher:
             response = await self._through_proxy(href)
         if not response.ok:
             raise await failed(url, response)
-        return await body_of(response, url, progress)
+        return await body_of(response, url, arrived)
 
     async def _through_proxy(self, url: str) -> Any:
         query = js.encodeURIComponent(url)
@@ -58,7 +58,7 @@ def checked_url(url: str) -> str:
     return str(parsed.href)
 
 
-async def body_of(response: Any, url: str, progress: Progress) -> bytearray:
+async def body_of(response: Any, url: str, arrived: Arrived) -> bytearray:
     """The whole body, at most LARGEST bytes."""
     length = response.headers.get("content-length")
     encoded = response.headers.get("content-encoding")
@@ -86,7 +86,7 @@ async def body_of(response: Any, url: str, progress: Progress) -> bytearray:
             body += bytes(max(size, len(body) * 3 // 2) - len(body))
         with memoryview(body) as room:
             step.value.assign_to(room[start:size])
-        progress(size, total)
+        arrived(size, total)
 
 
 def refused(url: str, reason: str, *, proxy: bool) -> PackageError:

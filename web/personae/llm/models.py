@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from personae.credentials import Credentials
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.quirks import Memory
 from personae.llm.request.body import Sampling, ToolChoice, build_body
 from personae.llm.request.encoded import Part
 from personae.llm.stream.reply import Event, Reply
@@ -21,10 +23,16 @@ Role = Literal["main", "worker"]
 
 
 class Models:
+    """``memory``: what is known about providers, see ``provider.quirks``."""
+
     def __init__(
-        self, transport: ModelTransport, clock: Clock, settings: Callable[[], Settings]
+        self,
+        transport: ModelTransport,
+        clock: Clock,
+        settings: Callable[[], Settings],
+        memory: Memory | None = None,
     ) -> None:
-        self._client = ChatClient(transport, clock)
+        self._client = ChatClient(transport, clock, memory)
         self._clock = clock
         self._settings = settings
         self._rehearsal: ChatClient | None = None
@@ -76,11 +84,11 @@ class Models:
         model = settings.model_for(role)
         if model == REHEARSAL:
             return self._rehearse()
-        return self._client, Endpoint(settings.base_url, settings.api_key, model)
+        return self._client, Endpoint(settings.base_url, settings.credentials, model)
 
     def _rehearse(self) -> tuple[ChatClient, Endpoint]:
         from personae.llm.rehearsal import BASE_URL, MODEL, RehearsalTransport
 
         if self._rehearsal is None:
             self._rehearsal = ChatClient(RehearsalTransport(self._clock), self._clock)
-        return self._rehearsal, Endpoint(BASE_URL, "", MODEL)
+        return self._rehearsal, Endpoint(BASE_URL, Credentials(), MODEL)

@@ -70,7 +70,7 @@ def violations(value: Any, schema: Mapping[str, Any]) -> list[Violation]:
         errors = sorted(_validator(schema).iter_errors(value), key=lambda error: list(error.path))
         return [Violation(tuple(error.absolute_path), _message(error)) for error in errors]
     except ModuleNotFoundError:
-        raise  # the library comes when it is missed, see ``steps.with_library``
+        raise  # the library comes when it is missed, see ``steps.with_python_package``
     except (_TooMuchWork, RecursionError):
         return [Violation((), "the schema takes too much work to check; make it simpler")]
     except Exception as error:

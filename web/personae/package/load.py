@@ -18,7 +18,7 @@ from personae.package.config import FILE, MAX_CONFIG_BYTES, SUB_AGENT, Config, r
 from personae.package.content import Content, read_content, read_states
 from personae.package.model import AgentProgram, Package
 from personae.package.report import Report
-from personae.package.steps import Install, Progress, Steps, run, run_async, with_library
+from personae.package.steps import Install, Progress, Steps, run, run_async, with_python_package
 
 
 def load_package(source: Source) -> Package:
@@ -45,7 +45,7 @@ def load_steps(source: Source, report: Report) -> Steps[Package]:
     content = yield from read_content(files, config.resolver)
     agents = yield from _agents(files, config, content)
     states = yield from read_states(files, _ids(agents, report))
-    digest = yield from _digest(files.files)
+    digest = yield from contents_digest(files.files)
     report.stop_on_errors()
     return _package(config, content, agents, states, digest, report)
 
@@ -55,7 +55,7 @@ def _read_config(files: PackageFiles) -> Steps[Config]:
     text = yield from files.small_text(FILE, MAX_CONFIG_BYTES)
     config = None
     if text is not None:
-        config = yield from with_library(partial(read_config, text), files.report)
+        config = yield from with_python_package(partial(read_config, text), files.report)
     if config is None:
         raise files.report.failure()
     return config
@@ -111,7 +111,7 @@ def _ids(agents: tuple[AgentProgram, ...], report: Report) -> list[str]:
     return ids
 
 
-def _digest(files: Mapping[str, bytes]) -> Steps[str]:
+def contents_digest(files: Mapping[str, bytes]) -> Steps[str]:
     """BLAKE2b over every name and content, independent of order and of the archive.
 
     In a browser it takes a third of SHA-256's time.

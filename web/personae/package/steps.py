@@ -4,8 +4,9 @@ A step function is a generator: it yields often (a step is meant to take a few m
 returns its result. ``run`` exhausts it; ``run_async`` gives the event loop its turn whenever a
 slice of time is used up, so that a page stays responsive while a package loads.
 
-In a page, a library that only some packages need is fetched when it is missed: ``with_library``
-turns a failed import into a step, and the caller of ``run_async`` knows how to fetch.
+In a page, a Python package that only some characters need is fetched when it is missed:
+``with_python_package`` turns a failed import into a step, and the caller of ``run_async`` knows
+how to fetch.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ Step = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class PythonPackage:
     """A step that waits for a library; ``name`` is what failed to import."""
 
     name: str
 
 
-Steps = Generator[Step | Library, None, T]
+Steps = Generator[Step | PythonPackage, None, T]
 
 Progress = Callable[[str, int, int], None]
 """Called with the parts of a ``Step``."""
@@ -63,7 +64,7 @@ async def run_async(
         except StopIteration as end:
             result: T = end.value
             return result
-        if isinstance(step, Library):
+        if isinstance(step, PythonPackage):
             if install is not None:
                 await install(step.name)
             continue
@@ -75,7 +76,7 @@ async def run_async(
         slice_start = perf_counter()
 
 
-def with_library(action: Callable[[Report], T], report: Report) -> Steps[T]:
+def with_python_package(action: Callable[[Report], T], report: Report) -> Steps[T]:
     """The result of ``action``, which is done again once a library that it missed is there.
 
     It reports to a report of its own, so that nothing is reported twice.
@@ -90,7 +91,7 @@ def with_library(action: Callable[[Report], T], report: Report) -> Steps[T]:
             if name in missed:
                 raise
             missed.add(name)
-            yield Library(name)
+            yield PythonPackage(name)
         else:
             report.add(own)
             return result

@@ -11,28 +11,29 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from personae.conversation import edits, forks
+from personae.conversation.changes import TurnState
 from personae.conversation.entries import Entry
 from personae.conversation.turns import last_message
 from personae.errors import StorageError, UsageError
-from personae.events import Events, Listener
 from personae.package.model import Package, Problem
-from personae.package.steps import Progress
+from personae.package.sources import Source
+from personae.package.steps import Progress, run_async
 from personae.player import views
 from personae.player.composition import Loaded, set_up
 from personae.player.editing import answer_again, catch_up, revise
 from personae.player.environment import Environment
 from personae.player.exchange import respond, run_exchange
 from personae.player.gate import check_free, gate
-from personae.player.package_sources import Source
 from personae.player.session import Session
 from personae.settings import Settings
 from personae.storage.journal import Journal
 from personae.storage.snapshot import Snapshot
 from personae.storage.transfer import conversation_file
 from personae.turn import commands
+from personae.turn.events import Events, Listener
 from personae.turn.seat import Seat
 
-LOADING = {"state": "loading", "detail": "", "seconds": None}
+LOADING = TurnState("loading")
 
 
 class CharacterPlayer:
@@ -229,7 +230,8 @@ class CharacterPlayer:
     async def import_conversation(self, data: Any) -> str:
         """Stores an exported conversation as a new one; its id."""
         self._check_alive()
-        return await self._ready.conversations.copy(conversation_file.import_conversation(data))
+        found = await run_async(conversation_file.import_conversation(data))
+        return await self._ready.conversations.copy(found)
 
     async def snapshot(self, conversation_id: str | None = None) -> Snapshot:
         """All of a conversation as it is now, the open one by default, for ``restore``."""
@@ -257,7 +259,8 @@ class CharacterPlayer:
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
         """What the agent did, see ``agent_log.AgentLog``."""
-        return self._seat.room.log.lines(views.find_agent(self._seat, agent_id).agent_id)
+        program = views.find_agent(self._seat, agent_id)
+        return self._seat.room.log.lines(self._seat.belongings.owner(program.agent_id))
 
     async def prompt_preview(self) -> dict[str, Any]:
         """``{messages, tools, tokens}`` of the next request; tokens are an estimate."""
@@ -316,9 +319,9 @@ class CharacterPlayer:
         return self._has_session and self._session.answering
 
     @property
-    def turn(self) -> dict[str, Any]:
-        """``{state, detail, seconds}``; see the ``change`` event."""
-        return dict(self._session.room.display.turn if self._has_session else LOADING)
+    def turn(self) -> TurnState:
+        """What the turn is doing; see the ``change`` event."""
+        return self._session.room.display.turn if self._has_session else LOADING
 
     async def _load(self) -> None:
         environment = self._environment or await _browser(self._storage)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from personae.conversation.entries import FIRST_MEMBER
-from personae.events import Events
 from personae.llm.models import Models
 from personae.package.model import Package
+from personae.package.sources import Source, character_id, load_source
 from personae.package.steps import Progress
 from personae.player.environment import Environment
 from personae.player.open_conversation import OpenConversation
-from personae.player.package_sources import Source, character_id, load_source
 from personae.player.seats import Cast, Character
 from personae.settings import Settings
 from personae.storage.conversations import Conversations
 from personae.storage.saver import Saver
 from personae.tools.registry import Registry, build_registry
+from personae.turn.events import Events
 from personae.turn.room import Surroundings
 
 
@@ -47,7 +48,10 @@ async def set_up(
     progress: Progress | None,
 ) -> Loaded:
     """Loads the package and makes what plays it. Raises PackageError."""
-    package = await load_source(source, environment, progress)
+    facts = environment.provider_facts
+    package, _ = await asyncio.gather(
+        load_source(source, environment.fetch_package, environment.install, progress), facts.load()
+    )
     saver = environment.saver
     conversations = Conversations(
         identity or character_id(source, package.digest),
@@ -60,7 +64,7 @@ async def set_up(
     for problem in (*package.warnings, *registry.warnings):
         logging.getLogger("personae").warning("%s: %s", problem.file, problem.message)
     surroundings = Surroundings(
-        Models(environment.transport, environment.clock, settings),
+        Models(environment.transport, environment.clock, settings, facts),
         settings,
         environment.clock,
         environment.sandbox,

@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from personae.package.sources import Fetch
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
 from personae.storage.leases import Lock
+from personae.storage.provider_facts import ProviderFacts
 from personae.storage.saver import Saver
-
-Progress = Callable[[int, int | None], None]
-"""Gets the bytes that have arrived and, where known, the bytes to come in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +23,7 @@ class Environment:
     sandbox: Sandbox
     clock: Clock
     notifier: Notifier
-    """``notify("storage", "")`` takes the storage banner away again."""
-    fetch_package: Callable[[str, Progress], Awaitable[bytes | bytearray]]
-    """The bytes of a package's URL. Raises PackageError."""
+    fetch_package: Fetch
     lock: Lock
     install: Callable[[str], Awaitable[None]] | None = None
     """Makes a library importable that only some packages need (``jsonschema``, ``ruamel``); None:
@@ -35,6 +32,9 @@ class Environment:
     """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""
     saver: Saver = field(init=False)
     """Writes to the storage for all players of the page."""
+    provider_facts: ProviderFacts = field(init=False)
+    """What the page's players know about providers."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "saver", Saver(self.storage, self.clock, self.notifier))
+        object.__setattr__(self, "provider_facts", ProviderFacts(self.saver))

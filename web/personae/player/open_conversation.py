@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
 from personae.conversation.repair import INTERRUPTED, open_calls
 from personae.errors import PersonaeError, StorageError, UsageError
-from personae.events import Events
 from personae.player.editing import catch_up
 from personae.player.environment import Environment
 from personae.player.seats import Cast
@@ -22,6 +22,7 @@ from personae.player.session import Session
 from personae.storage.conversations import Conversations
 from personae.storage.journal import Journal
 from personae.storage.leases import Lease
+from personae.turn.events import Events
 
 LOCK_POLL = 2_000
 """Milliseconds between two tries to take over a conversation."""
@@ -167,15 +168,15 @@ class OpenConversation:
             closing = asyncio.ensure_future(self._close(previous))
             self._leaving[closing] = previous
             closing.add_done_callback(self._leaving.pop)
-        self._events.change("conversation", id=journal.id)
-        self._events.change("entries")
-        self._events.change("read_only", value=session.read_only)
+        self._events.change(ConversationOpened(journal.id))
+        self._events.change(EntriesReplaced())
+        self._events.change(ReadOnlyChanged(session.read_only))
         if not journal.is_whole:
             session.reading = self._spawn(self._complete(session))
         if session.read_only:
             self._spawn(self._watch(session))
         else:
-            session.starting = self._spawn(self._begin(session))
+            session.starting = self._spawn(self._start_agents(session))
 
     async def _complete(self, session: Session) -> None:
         """Brings the older entries of a long conversation; goes on trying while it is open."""
@@ -187,7 +188,7 @@ class OpenConversation:
                 self._saver.suspend(error)
                 await self._environment.clock.sleep(LOCK_POLL)
 
-    async def _begin(self, session: Session) -> None:
+    async def _start_agents(self, session: Session) -> None:
         """Starts the agents while the user reads; the first send waits for it."""
         async with session.gate:
             try:

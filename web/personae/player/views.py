@@ -76,7 +76,8 @@ def _message(index: int, entry: Entry) -> dict[str, Any]:
 
 def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
     manifest, registry, meter = program.manifest, seat.registry, seat.room.meter
-    account = meter.account(program.agent_id)
+    account = meter.account(seat.belongings.owner(program.agent_id))
+    store = seat.belongings.store(program.agent_id)
     return {
         "id": program.agent_id,
         "description": manifest.description or "",
@@ -100,9 +101,7 @@ def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
         "preload": manifest.preload,
         "debug": manifest.debug,
         "worker": seat.agents.worker_state(program.agent_id),
-        "storeSize": len(seat.room.journal.stores[program.agent_id].text)
-        if program.agent_id in seat.room.journal.stores
-        else 0,
+        "storeSize": len(store.text) if store else 0,
         "tokensSpent": {
             "response": meter.response_spent,
             "conversation": seat.room.journal.head.tokens_spent,

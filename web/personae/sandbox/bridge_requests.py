@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from personae.errors import PersonaeError
 from personae.ports import Wire
+from personae.sandbox.api_check import checked_request
 from personae.sandbox.channel import Channel, ProtocolViolation, limit
-from personae.sandbox.request_check import checked_request
 
 
 class Serve(Protocol):

@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged, Changed
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
 
 MOST = 500
@@ -33,19 +34,20 @@ class AgentLog:
         for (owner, number), value in journal.logs.items():
             self._restore(owner, number, value)
 
-    def lines(self, agent_id: str) -> list[dict[str, Any]]:
-        """Copies of the agent's records, oldest first."""
-        return [dict(line) for line in self._lines.get(agent_id, ())]
+    def lines(self, owner: str) -> list[dict[str, Any]]:
+        """Copies of an agent's records, oldest first; ``owner``: as ``scopes.scoped`` names it."""
+        return [dict(line) for line in self._lines.get(owner, ())]
 
-    def add(self, program: AgentProgram, kind: str, text: str, **facts: Any) -> None:
+    def add(self, owner: str, program: AgentProgram, kind: str, text: str, **facts: Any) -> None:
         line = {"at": self._clock.now(), "kind": kind, "text": text[:LONGEST_TEXT], **facts}
-        self._of(program.agent_id).append(line)
+        self._of(owner).append(line)
         if program.manifest.debug:
-            self._store(program.agent_id, line)
-        self._changed("agents")
+            self._store(owner, line)
+        self._changed(AgentsChanged())
 
     def call(
         self,
+        owner: str,
         program: AgentProgram,
         function: str,
         arguments: Iterable[Any],
@@ -60,18 +62,18 @@ class AgentLog:
                 "result": None if result is None else result[:LONGEST_TEXT],
                 "milliseconds": round(milliseconds, 1),
             }
-            self.add(program, "call", function, **facts)
+            self.add(owner, program, "call", function, **facts)
 
     def _restore(self, owner: str, number: int, value: str | bytes) -> None:
         self._next[owner] = number + 1
         with contextlib.suppress(StorageError):
             self._of(owner).append(loads(value))
 
-    def _of(self, agent_id: str) -> deque[dict[str, Any]]:
-        return self._lines.setdefault(agent_id, deque(maxlen=MOST))
+    def _of(self, owner: str) -> deque[dict[str, Any]]:
+        return self._lines.setdefault(owner, deque(maxlen=MOST))
 
-    def _store(self, agent_id: str, line: dict[str, Any]) -> None:
-        number = self._next.get(agent_id, 1)
-        self._next[agent_id] = number + 1
-        self._journal.put_log(agent_id, number, dumps(line))
-        self._journal.drop_log(agent_id, number - MOST)
+    def _store(self, owner: str, line: dict[str, Any]) -> None:
+        number = self._next.get(owner, 1)
+        self._next[owner] = number + 1
+        self._journal.put_log(owner, number, dumps(line))
+        self._journal.drop_log(owner, number - MOST)

@@ -12,13 +12,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from personae.conversation.changes import Changed
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Query, Record, Table
+from personae.ports import Caution, Clock, Delete, Key, Notifier, Put, Query, Record, Table
 from personae.storage.head import Head
-from personae.storage.journal import Changed, Journal
+from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
     CONVERSATION_TABLES,
@@ -33,7 +34,7 @@ from personae.storage.snapshot import Snapshot
 PAGE = 100
 """Entries that are read before a conversation is shown."""
 BLOCK = 200
-"""Entries that are read at a time after that."""
+"""Entries that are read, or written, at a time after that."""
 STEP = 40
 """Entries decoded in one go while the rest is read: a few milliseconds in a browser."""
 
@@ -77,7 +78,7 @@ class Conversations:
             try:
                 heads.append(head_from_record(record))
             except StorageError as error:
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
         self._recency.know(heads)
         return sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True)
 
@@ -184,9 +185,10 @@ class Conversations:
         told: Iterable[str] = (),
         **changes: Any,
     ) -> str:
-        """Writes a whole conversation under a new id, in one transaction; the id.
+        """Writes a whole conversation under a new id; the id.
 
-        ``edit`` and ``told`` as for ``Journal.expect_edit``, ``changes`` to the source's head.
+        The head is in the last transaction: a conversation is there once all of it is. ``edit``
+        and ``told`` as for ``Journal.expect_edit``, ``changes`` to the source's head.
         """
         now = self._clock.now()
         head = source.head.successor(self._new_id(now), self.character_id, now, **changes)
@@ -194,7 +196,11 @@ class Conversations:
         journal = self._journal(head, source.entries)
         if edit is not None:
             journal.expect_edit(edit, told)
-        await self._write_new(head.id, list(source.writes(head)))
+        first, *others = source.writes(head)
+        last = max(0, len(others) - BLOCK)
+        for start in range(0, last, BLOCK):  # one large transaction would hold the page up
+            await self._saver.write(others[start : min(start + BLOCK, last)])
+        await self._write_new(head.id, [first, *others[last:]])
         return head.id
 
     async def _read(
@@ -221,9 +227,10 @@ class Conversations:
     def _warn_of(self, damaged: int) -> None:
         if damaged:
             self._notifier.notify(
-                "warning",
-                f"{damaged} stored message(s) of this conversation are damaged and not shown. "
-                "They were left in storage.",
+                Caution(
+                    f"{damaged} stored message(s) of this conversation are damaged and not shown. "
+                    "They were left in storage."
+                )
             )
 
     def _read_stores(self, journal: Journal, records: Iterable[Record]) -> None:
@@ -234,7 +241,7 @@ class Conversations:
             except StorageError as error:
                 journal.broken_stores.add(owner)
                 journal.unreadable.append(Put("stores", record.key, record.value))
-                self._notifier.notify("warning", error.message)
+                self._notifier.notify(Caution(error.message))
 
 
 def decode(records: Iterable[Record]) -> tuple[list[Entry], list[Record]]:

@@ -1,18 +1,26 @@
 """One open conversation: its entries, stores and counters in memory, and their records.
 
-Invariants: every change is made in memory first and staged in the same breath, without waiting
-between, so that whatever ``save`` writes is one consistent state in one transaction; a store's
-record never carries messages and an entry's never carries stores; the toolCallId counter only
-goes up (reference: Persistent storage; The context object, toolCallId).
+Invariants: every change is made in memory first and its write noted in the same breath, without
+waiting between, so that whatever ``save`` writes is one consistent state in one transaction; a
+store's record never carries messages and an entry's never carries stores; the toolCallId counter
+only goes up (reference: Persistent storage; The context object, toolCallId).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
 from personae.conversation.call_numbers import highest
+from personae.conversation.changes import (
+    AgentsChanged,
+    Changed,
+    EntriesReplaced,
+    EntryAdded,
+    EntryRemoved,
+    EntryUpdated,
+)
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, Role, entry_id
 from personae.ports import Clock, Delete, Key, Put, Table
@@ -27,9 +35,6 @@ from personae.unicode import well_formed
 
 TITLE_LENGTH = 60
 """Code points."""
-
-Changed = Callable[..., None]
-"""Called with a change's kind and its facts, see the ``change`` event."""
 
 
 class Journal:
@@ -61,7 +66,7 @@ class Journal:
         self._clock = clock
         self._recency = recency
         self._changed = changed
-        self._staged: dict[tuple[Table, Key], Put | Delete] = {}
+        self._unsaved: dict[tuple[Table, Key], Put | Delete] = {}
         self._catch_up()
 
     @property
@@ -88,9 +93,9 @@ class Journal:
         self.entries.append(entry)
         if role == "user" and not self.head.named and not self.head.title:
             self.head.title = title_from(entry.content)
-        self._stage(put_entry(self.id, entry.with_(**(stored_as or {}))))
+        self._write(put_entry(self.id, entry.with_(**(stored_as or {}))))
         self._touch()
-        self._changed("entry", entry=entry, how="added")
+        self._changed(EntryAdded(entry))
         return entry
 
     def prepend(self, older: Iterable[Entry]) -> None:
@@ -98,40 +103,40 @@ class Journal:
         self.entries[:0] = older
         self._catch_up()
         self.first_read = None
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def entry(self, entry_id: str) -> Entry:
         """The entry as it is now."""
         return self.entries[self._index(entry_id)]
 
     def update_unsaved(self, entry: Entry) -> None:
-        """Replaces the entry with the same id in memory; the newest state is yet to be staged."""
+        """Replaces the entry with the same id in memory; its record is written later."""
         self.entries[self._index(entry.id)] = entry
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
         """Replaces the entry with the same id; ``stored``: what is written instead of it."""
         self.entries[self._index(entry.id)] = entry
-        self._stage(put_entry(self.id, stored or entry))
+        self._write(put_entry(self.id, stored or entry))
         self._touch()
-        self._changed("entry", entry=entry, how="updated")
+        self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
-        self._stage(Delete("entries", (self.id, entry.id)))
-        self._changed("entry", entry=entry, how="removed")
+        self._write(Delete("entries", (self.id, entry.id)))
+        self._changed(EntryRemoved(entry))
 
     def apply(self, edit: Edit, told: Iterable[str]) -> None:
         """Takes an edit over; ``told``: the owners to be told when toolCallIds were removed."""
         self.entries = list(edit.entries)
         for entry in edit.removed:
-            self._stage(Delete("entries", (self.id, entry.id)))
+            self._write(Delete("entries", (self.id, entry.id)))
         for entry in edit.changed:
-            self._stage(put_entry(self.id, entry))
+            self._write(put_entry(self.id, entry))
         self.expect_edit(edit, told)
         self._touch()
-        self._changed("entries")
+        self._changed(EntriesReplaced())
 
     def expect_edit(self, edit: Edit, told: Iterable[str]) -> None:
         """Notes which agents are still to hear of an edit, so that a killed tab forgets none.
@@ -154,34 +159,34 @@ class Journal:
         pending.agents = [name for name in pending.agents if name != owner]
         if not pending.agents:
             self.head.edit = None
-        self._stage(put_head(self.head))
+        self._write(put_head(self.head))
 
     def put_store(self, owner: str, store: StoreText) -> None:
         if self.stores.get(owner) == store:
             return
         self.stores[owner] = store
-        self._stage(put_store(self.id, owner, store))
-        self._changed("agents")
+        self._write(put_store(self.id, owner, store))
+        self._changed(AgentsChanged())
 
     def put_log(self, owner: str, number: int, value: str) -> None:
         """Adds a record to an agent's log; stored with whatever is saved next."""
         self.logs[owner, number] = value
-        self._stage(Put("logs", log_key(self.id, owner, number), value))
+        self._write(Put("logs", log_key(self.id, owner, number), value))
 
     def drop_log(self, owner: str, number: int) -> None:
         if self.logs.pop((owner, number), None) is not None:
-            self._stage(Delete("logs", log_key(self.id, owner, number)))
+            self._write(Delete("logs", log_key(self.id, owner, number)))
 
     def take_number(self) -> int:
         """The next toolCallId; stored with whatever is saved next."""
         self.head.last_number += 1
-        self._stage(put_head(self.head))
+        self._write(put_head(self.head))
         return self.head.last_number
 
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
-        self._stage(put_head(self.head))
-        self._changed("agents")
+        self._write(put_head(self.head))
+        self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
         self.head.title, self.head.named = well_formed(title), True
@@ -198,22 +203,22 @@ class Journal:
         )
 
     async def save(self) -> None:
-        """Writes what is staged; returns when it is stored or kept for later (see Saver)."""
-        if writes := self._staged_writes():
+        """Writes what has changed; returns when it is stored or kept for later (see Saver)."""
+        if writes := self._taken_writes():
             await self._saver.write(writes)
 
     def save_meanwhile(self) -> None:
         """As ``save``, without waiting; what is saved later is stored after it."""
-        if writes := self._staged_writes():
+        if writes := self._taken_writes():
             self._saver.write_later(writes)
 
     def fall_silent(self) -> None:
         """The app shows another conversation: it hears of this one's changes no more."""
-        self._changed = lambda kind, **facts: None
+        self._changed = lambda change: None
 
-    def _staged_writes(self) -> list[Put | Delete]:
-        """What is staged, which then is no more."""
-        writes, self._staged = list(self._staged.values()), {}
+    def _taken_writes(self) -> list[Put | Delete]:
+        """What is to be written, which then is no more."""
+        writes, self._unsaved = list(self._unsaved.values()), {}
         return writes
 
     def _catch_up(self) -> None:
@@ -232,11 +237,11 @@ class Journal:
 
     def _touch(self) -> None:
         self._recency.touch(self.head)
-        self._stage(put_head(self.head))
+        self._write(put_head(self.head))
 
-    def _stage(self, write: Put | Delete) -> None:
-        self._staged.pop((write.table, write.key), None)
-        self._staged[(write.table, write.key)] = write
+    def _write(self, write: Put | Delete) -> None:
+        self._unsaved.pop((write.table, write.key), None)
+        self._unsaved[(write.table, write.key)] = write
 
 
 def title_from(text: str) -> str:

@@ -1,8 +1,9 @@
 """The characters loaded so far, kept with all their files so that they open offline.
 
 Reference: Loading a character package. A record lists a character's files by content hash; each
-distinct content is stored once. Invariant: a record is written with or after the files it names,
-and a file is deleted only when no record names it any more. A package that cannot be kept can be
+distinct content is stored once. Invariants: a record is written with or after the files it names,
+and a file is deleted only when no record names it any more; a hash is computed from what it stands
+for, and a package that is opened is the one that was stored. A package that cannot be kept can be
 played all the same: it stays in memory, and every ``list`` tries again to keep it. A damaged record
 is left as it is, and the files that it may name too.
 """
@@ -14,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from personae.errors import StorageError, UsageError
+from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.files import open_files
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
+from personae.package.sources import Contents, character_id
 from personae.package.steps import Install, Progress, Steps, run_async
-from personae.player.package_sources import Contents, character_id
-from personae.ports import Clock, Delete, Put, Query, Record, Storage
+from personae.ports import Clock, Delete, Key, Put, Query, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
 from personae.storage.records import dumps, loads
 
@@ -32,6 +33,8 @@ BATCH = 1_000_000
 """Bytes of files in one transaction: more would hold the page up."""
 READS = 32
 """Files that are read at a time."""
+_HASHED = 1 << 20
+"""Bytes hashed in one step."""
 
 
 class Library:
@@ -80,6 +83,15 @@ class Library:
         self._saved = identity, loaded
         return identity
 
+    async def find(self, identity: str) -> dict[str, Any] | None:
+        """A character's record, with its files as ``[{path, hash}]``; None: there is none.
+
+        Raises StorageError, unless the character is in memory only.
+        """
+        if identity in self._unstored:
+            return self._unstored[identity][0]
+        return await self._find(identity)
+
     def is_unstored(self, identity: str) -> bool:
         """Whether a character is in memory only."""
         return identity in self._unstored
@@ -116,11 +128,42 @@ class Library:
         if record is None:
             raise UsageError("unknown_character", f"The library has no character {identity!r}.")
         files = await self._files(record["files"])
-        package = await load_package_async(files, progress, self._install)
+        package = await self._load(record, files, progress)
         opened = {**record, "openedAt": self._clock.now()}
         with suppress(StorageError):  # only the order of the list is at stake
             await self._storage.commit([Put("packages", (identity,), dumps(opened))])
         return package
+
+    async def _load(
+        self, record: Mapping[str, Any], files: Mapping[str, bytes], progress: Progress | None
+    ) -> Package:
+        """The package of a record. Raises StorageError when it is not what was stored.
+
+        Loading computes the digest of all contents, so that the check costs nothing.
+        """
+        try:
+            package = await load_package_async(files, progress, self._install)
+        except PackageError:
+            if not await self._drop_false(record, files, progress):
+                raise
+        else:
+            if package.digest == record.get("digest", package.digest):
+                return package
+            await self._drop_false(record, files, progress)
+        raise StorageError(
+            "file_damaged",
+            "A file of this stored character is not the one that was stored. Load the character "
+            "again from its link or file.",
+        )
+
+    async def _drop_false(
+        self, record: Mapping[str, Any], files: Mapping[str, bytes], progress: Progress | None
+    ) -> bool:
+        """Removes what is stored under the hash of something else; whether there was any."""
+        hashes = await run_async(hash_all(files), progress)
+        false = {item["hash"] for item in record["files"] if hashes[item["path"]] != item["hash"]}
+        await self._storage.commit([Delete("files", (digest,)) for digest in sorted(false)])
+        return bool(false)
 
     async def remove(self, identity: str) -> None:
         """Forgets a character and its files; its conversations stay."""
@@ -159,7 +202,7 @@ class Library:
     async def _write(self, identity: str) -> None:
         record, files, _ = self._unstored[identity]
         hashes = {item["path"]: item["hash"] for item in record["files"]}
-        known = await self._known_hashes()
+        known = {key[0] for key in await self._storage.keys("files")}
         new = {hashes[path]: data for path, data in files.items() if hashes[path] not in known}
         replaced = await self._find(identity)
         *early, last = batches(new)
@@ -178,14 +221,14 @@ class Library:
         self._unstored.pop(identity, None)
 
     async def _records(self) -> Rows:
-        found = [_parsed(record) for record in await self._storage.read(Query("packages"))]
+        found = [parsed(record) for record in await self._storage.read(Query("packages"))]
         readable = [record for record in found if record is not None]
         self.damaged = len(found) - len(readable)
         return readable
 
     async def _find(self, identity: str) -> dict[str, Any] | None:
         found = await self._storage.read(Query("packages", (identity,)))
-        return _parsed(found[0]) if found else None
+        return parsed(found[0]) if found else None
 
     async def _files(self, items: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
         """The contents by path; several reads at a time."""
@@ -224,17 +267,27 @@ class Library:
         return [Delete("files", (digest,)) for digest in sorted(gone)]
 
 
-def _parsed(record: Record) -> dict[str, Any] | None:
+def parsed(record: Record) -> dict[str, Any] | None:
     """The record when it is whole, else None."""
     try:
-        value: dict[str, Any] = loads(record.value)
+        return whole(loads(record.value), record.key)
+    except StorageError:
+        return None
+
+
+def whole(value: Any, key: Key) -> dict[str, Any] | None:
+    """A record's value when nothing of it is missing, else None."""
+    try:
         is_whole = (
-            value["id"] == record.key[0]
+            (value["id"],) == key
             and isinstance(value["openedAt"], int)
             and {"name", "description", "source", "size"} <= value.keys()
-            and all(isinstance(item["path"], str) and item["hash"] for item in value["files"])
+            and all(
+                isinstance(item["path"], str) and isinstance(item["hash"], str)
+                for item in value["files"]
+            )
         )
-    except (StorageError, TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError, AttributeError):
         return None
     return value if is_whole else None
 
@@ -256,12 +309,16 @@ def hash_all(files: Mapping[str, bytes]) -> Steps[dict[str, str]]:
     """The hash of each path's content."""
     hashes = {}
     for done, (path, data) in enumerate(files.items()):
-        hashes[path] = content_hash(data)
         yield "hashing", done, len(files)
+        hashes[path] = yield from content_hash(data)
     return hashes
 
 
-def content_hash(data: bytes) -> str:
+def content_hash(data: bytes) -> Steps[str]:
     from hashlib import blake2b
 
-    return blake2b(data, digest_size=32).hexdigest()
+    total = blake2b(digest_size=32)
+    for start in range(0, len(data), _HASHED):
+        total.update(data[start : start + _HASHED])
+        yield "hashing", start, len(data)
+    return total.hexdigest()

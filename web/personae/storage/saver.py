@@ -13,8 +13,20 @@ import asyncio
 from collections.abc import Sequence
 
 from personae.errors import StorageError
-from personae.ports import Clock, Delete, Key, Notifier, Put, Query, Record, Storage
+from personae.ports import (
+    Clock,
+    Delete,
+    Key,
+    Notifier,
+    Put,
+    Query,
+    Record,
+    Storage,
+    StorageFails,
+    StorageWorks,
+)
 from personae.storage.leases import Lease
+from personae.storage.probe import probe
 
 FIRST_RETRY = 2_000
 LONGEST_RETRY = 30_000
@@ -105,7 +117,7 @@ class Saver:
             batch, self._pending = self._pending, {}
             try:
                 if self._read_first:
-                    await self._storage.read(Query("settings", limit=1))
+                    await probe(self._storage)
                     self._read_first = False
                 await self._commit(batch)
             except StorageError as error:
@@ -164,9 +176,10 @@ class Saver:
     def _failed(self, error: StorageError) -> None:
         if self._fault is None or self._fault.code != error.code:
             self._notifier.notify(
-                "storage",
-                f"{error.message} What was said since is not saved yet: the conversation goes on "
-                "in memory, and saving resumes by itself when storage works again.",
+                StorageFails(
+                    f"{error.message} What was said since is not saved yet: the conversation goes "
+                    "on in memory, and saving resumes by itself when storage works again."
+                )
             )
         self._fault = error
         if self._retry is None or self._retry.done():
@@ -176,7 +189,7 @@ class Saver:
         if self._fault is not None:
             self._fault = None
             self._unstored.clear()
-            self._notifier.notify("storage", "")
+            self._notifier.notify(StorageWorks())
             while self._leases:
                 self._leases.popitem()[1].release()
 

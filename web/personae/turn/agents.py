@@ -4,7 +4,7 @@ Reference: Exported functions; The context object; Persistent storage; Hook even
 conversationStart. Invariants: an agent runs one call at a time; a call that fails leaves its store
 as it was; an agent that is already answering is refused when its own call leads back to it; the
 first call of an agent in a conversation comes after its conversationStart hook. The new store is
-staged, and stored with what the caller saves next.
+stored with what the caller saves next.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package
 from personae.sandbox.process import AgentProcess, Notice, StoreText
+from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
@@ -41,9 +42,10 @@ class Bridge(Protocol):
 
 
 class Agents:
-    def __init__(self, package: Package, room: Room) -> None:
+    def __init__(self, package: Package, room: Room, belongings: Belongings) -> None:
         self._package = package
         self._room = room
+        self._belongings = belongings
         self._journal = room.journal
         self._bridge: Bridge
         self._processes: dict[str, AgentProcess] = {}
@@ -59,9 +61,9 @@ class Agents:
         Raises BridgeError ``store_unreadable``.
         """
         agent_id = program.agent_id
-        if agent_id in self._journal.broken_stores:
+        if self._belongings.is_broken(agent_id):
             return parsed_store("")
-        return parsed_store(self._journal.stores.get(agent_id, self.seed(agent_id)).text)
+        return parsed_store(self._store(agent_id).text)
 
     def worker_state(self, agent_id: str) -> str:
         """The state of its channel (``protocol.json``); closed: no worker runs."""
@@ -95,9 +97,9 @@ class Agents:
     async def ensure_store(self, program: AgentProgram) -> None:
         """Creates the agent's store for this conversation if it has none, after its hook."""
         agent_id = program.agent_id
-        if agent_id in self._journal.stores or agent_id in self._journal.broken_stores:
+        if self._belongings.store(agent_id) or self._belongings.is_broken(agent_id):
             return
-        self._journal.put_store(agent_id, self.seed(agent_id))
+        self._belongings.put_store(agent_id, self.seed(agent_id))
         if "conversationStart" in program.manifest.hooks:
             is_new = not any(entry.role == "user" for entry in self._journal.entries)
             await self._greet(program, {"isNewConversation": is_new})
@@ -133,13 +135,15 @@ class Agents:
                 list(arguments),
                 verbatim=verbatim,
                 context=self._context(program, invocation),
-                store=self._journal.stores[agent_id],
+                store=self._store(agent_id),
                 serve=partial(self._bridge.request, program, invocation),
                 deadline=deadline,
             )
             if returned.store is not None:
-                self._journal.put_store(agent_id, returned.store)
-            self._room.log.call(program, function, arguments, returned.value, returned.duration)
+                self._belongings.put_store(agent_id, returned.store)
+            owner = self._belongings.owner(agent_id)
+            returns = returned.value, returned.duration
+            self._room.log.call(owner, program, function, arguments, *returns)
             return returned.value
 
     @contextmanager
@@ -149,7 +153,8 @@ class Agents:
             yield
         except AgentError as error:
             text = f"{function}: {error.message}"
-            self._room.log.add(program, "error", text, stack=error.detail.get("stack"))
+            owner, stack = self._belongings.owner(program.agent_id), error.detail.get("stack")
+            self._room.log.add(owner, program, "error", text, stack=stack)
             if emit:
                 self._room.agent_failed(error)
             raise
@@ -161,7 +166,7 @@ class Agents:
                 f"Agent {agent_id!r} cannot be called while it answers the call that led here.",
                 agentId=agent_id,
             )
-        if agent_id in self._journal.broken_stores:
+        if self._belongings.is_broken(agent_id):
             raise AgentError(
                 "store_unreadable",
                 f"The stored data of agent {agent_id!r} in this conversation is damaged, so the "
@@ -177,6 +182,9 @@ class Agents:
             )
             self._processes[program.agent_id] = process
         return process
+
+    def _store(self, agent_id: str) -> StoreText:
+        return self._belongings.store(agent_id) or self.seed(agent_id)
 
     def seed(self, agent_id: str) -> StoreText:
         """The store an agent starts a conversation with."""

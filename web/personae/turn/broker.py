@@ -138,7 +138,7 @@ class Story:
                 display.show("streaming")
                 partial.text(text)
             case ReasoningDelta(text):
-                display.show("streaming", "reasoning")
+                display.show("thinking")
                 partial.reasoning(text)
             case TextWasReasoning():
                 partial.text_was_reasoning()

@@ -5,23 +5,22 @@ Invariant: only what differs from before is told.
 
 from __future__ import annotations
 
-from typing import Any
-
-from personae.events import Events
+from personae.conversation.changes import AnsweringChanged, State, TurnChanged, TurnState
+from personae.turn.events import Events
 
 
 class Display:
     def __init__(self, events: Events) -> None:
         self._events = events
-        self.turn: dict[str, Any] = {"state": "idle", "detail": "", "seconds": None}
+        self.turn = TurnState()
 
-    def show(self, state: str, detail: str = "", seconds: float | None = None) -> None:
+    def show(self, state: State, detail: str = "", seconds: float | None = None) -> None:
         """Tells the app what the turn is doing."""
-        turn = {"state": state, "detail": detail, "seconds": seconds}
-        if turn != self.turn:
-            self.turn = turn
-            self._events.change("turn", turn=turn)
+        turn = self.turn
+        if state != turn.state or detail != turn.detail or seconds != turn.seconds:
+            self.turn = TurnState(state, detail, seconds)
+            self._events.change(TurnChanged(self.turn))
 
     def answering(self, value: bool) -> None:
         """Tells the app that an answer is awaited, or no longer."""
-        self._events.change("answering", value=value)
+        self._events.change(AnsweringChanged(value))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from personae.conversation.entries import FIRST_MEMBER
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, HookEvent
 from personae.sandbox.process import CALL_DEADLINE
+from personae.storage.belongings import Belongings
 from personae.storage.journal import Journal
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
@@ -33,10 +33,12 @@ class Hooks:
         registry: Registry,
         agents: Agents,
         journal: Journal,
+        belongings: Belongings,
     ) -> None:
         self._registry = registry
         self._agents = agents
         self._journal = journal
+        self._belongings = belongings
 
     async def before_response(self, user_text: str, *, regenerate: bool) -> bool:
         """Whether any hook ran: then the preload context is stale."""
@@ -52,25 +54,21 @@ class Hooks:
 
     async def after_user_edit(self) -> bool:
         """Tells the agents that have not heard of the saved edit, and notes each one told."""
-        pending = self._journal.head.edit
-        if pending is None:
-            return False
-        event = {
-            "deletedToolCallIds": pending.lost_to(FIRST_MEMBER),
-            "lastViableToolCallId": pending.last_viable,
-        }
+        deleted, viable = self._belongings.lost()
+        event = {"deletedToolCallIds": deleted, "lastViableToolCallId": viable}
         ran = False
-        for agent_id in tuple(pending.agents):
+        for agent_id in self._belongings.untold():
             program = self._registry.find(agent_id)
             if program is not None:
                 ran |= await self._run("afterUserEdit", program, event)
-            self._journal.edit_told(agent_id)
+            self._belongings.edit_told(agent_id)
             await self._journal.save()
         return ran
 
     def told_of_edits(self) -> list[str]:
-        """Ids of the agents that hear of edits: granted calls are theirs too, so private ones."""
-        return [p.agent_id for p in self._registry.hooked("afterUserEdit", private=True)]
+        """The owners that hear of edits: granted calls are theirs too, so private ones."""
+        hearing = self._registry.hooked("afterUserEdit", private=True)
+        return [self._belongings.owner(program.agent_id) for program in hearing]
 
     async def _notify(
         self, name: HookEvent, event: dict[str, Any], without: str | None = None

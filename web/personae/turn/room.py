@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import PersonaeError
-from personae.events import Events
 from personae.llm.models import Models
 from personae.package.steps import Install
 from personae.ports import Clock, Sandbox
@@ -19,8 +19,9 @@ from personae.settings import Settings
 from personae.storage.agent_log import AgentLog
 from personae.storage.journal import Journal
 from personae.turn.display import Display
+from personae.turn.events import Events
 from personae.turn.stop import Answering, Stopping
-from personae.turn.studio.caps import Meter
+from personae.turn.studio.token_caps import Meter
 
 ReadPage = Callable[[str, int], Awaitable[dict[str, Any]]]
 
@@ -50,7 +51,9 @@ class Room:
         self.user_acted = False
         """Whether the user has said or pressed something here since the conversation was opened."""
         self.meter = Meter(
-            journal, lambda: surroundings.settings().limits, lambda: self.events.change("agents")
+            journal,
+            lambda: surroundings.settings().limits,
+            lambda: self.events.change(AgentsChanged()),
         )
         self.log = AgentLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)

@@ -9,17 +9,18 @@ from __future__ import annotations
 from personae.conversation.entries import FIRST_MEMBER
 from personae.llm.request.encoded import Part
 from personae.package.model import Package
+from personae.storage.belongings import Belongings
 from personae.tools.agent_tools import agent_tools
 from personae.tools.executor import Executor
 from personae.tools.registry import Registry
 from personae.turn.agents import Agents
 from personae.turn.hooks import Hooks
 from personae.turn.preload import Preload
+from personae.turn.request.assembly import assemble
 from personae.turn.request.perspective import Perspective
-from personae.turn.request.prompt import assemble
 from personae.turn.room import Room
 from personae.turn.studio.bridge import StudioBridge
-from personae.turn.studio.model_calls import ModelCalls
+from personae.turn.studio.call_model import ModelCalls
 
 
 class Seat:
@@ -31,16 +32,20 @@ class Seat:
         self.package = package
         self.registry = registry
         surroundings, journal = room.surroundings, room.journal
-        self.agents = Agents(package, room)
+        self.belongings = Belongings(journal, member)
+        self.agents = Agents(package, room, self.belongings)
         self.tools = agent_tools(registry.tools.values(), self.agents.call)
         """What the character may call in its turn."""
         self.executor = Executor(journal.take_number, surroundings.install, room.defect)
-        self.hooks = Hooks(registry, self.agents, journal)
+        self.hooks = Hooks(registry, self.agents, journal, self.belongings)
         self.preload = Preload(registry, self.agents, journal)
-        self.model_calls = ModelCalls(registry, self.agents.call, self.executor, room)
+        self.model_calls = ModelCalls(
+            registry, self.agents.call, self.executor, room, self.belongings.owner
+        )
         self.perspective = Perspective(lambda: journal.entries)
+        own, call_model = self.belongings, self.model_calls.call
         self.agents.connect(
-            StudioBridge(room, package, registry, self.agents.store, self.model_calls.call)
+            StudioBridge(room, own, package, registry, self.agents.store, call_model)
         )
 
     async def catch_up(self) -> None:
@@ -49,10 +54,10 @@ class Seat:
         if room.user_acted and self.model_calls.take_refused_early():
             self.preload.stale = True
         for program in self.registry.hooked("conversationStart", private=True):
-            if program.agent_id not in room.journal.stores:
+            if self.belongings.store(program.agent_id) is None:
                 room.display.show("preload", program.agent_id)
                 await self.agents.ensure_store(program)
-        if room.journal.head.edit is not None:
+        if self.belongings.untold():
             room.display.show("hooks")
             if await self.hooks.after_user_edit():
                 self.preload.stale = True

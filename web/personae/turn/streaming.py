@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from personae.conversation.entries import Entry
-from personae.events import Events
 from personae.ports import Clock
 from personae.storage.journal import Journal
+from personae.turn.events import Events
 
 SHOW_AFTER = 30
 SAVE_AFTER = 700

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from personae.ui.composer.composer import Composer
-from personae.ui.conversations.conversations import Sidebar
+from personae.ui.composer.status_line import StatusLine
+from personae.ui.conversations.sidebar import Sidebar
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.frames import Frames
 from personae.ui.dom.menu import Menus
-from personae.ui.dom.notices import Banners, Toasts
-from personae.ui.dom.page_dom import Dispatcher, Frames, Tasks
+from personae.ui.dom.tasks import Tasks
 from personae.ui.inspector.inspector import Inspector
+from personae.ui.notices.banners import Banners
+from personae.ui.notices.toasts import Toasts
 from personae.ui.shell import Shell
 from personae.ui.transcript.transcript import Transcript
 
@@ -25,5 +29,6 @@ class Page:
     shell: Shell
     sidebar: Sidebar
     composer: Composer
+    status: StatusLine
     transcript: Transcript
     inspector: Inspector

@@ -1,14 +1,17 @@
-"""The frame of the page: views, sidebar, theme, header, files dropped anywhere."""
+"""The frame of the page: which screen is shown, sidebar, theme, header, files dropped anywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import js
 
-from personae.ui.dom.page_dom import Dispatcher, Listeners, by_id, document, mark, missing, show
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import by_id, document, mark, missing, show
+from personae.ui.dom.listeners import Listeners
 
+Screen = Literal["start", "loading", "chat"]
 THEMES = {"auto": "as the system", "light": "light", "dark": "dark"}
 _THEME_KEY = "personae.theme"
 
@@ -27,19 +30,20 @@ class Shell:
         self._listeners.on(self._narrow, "change", lambda _: self.close_sidebar())
         self._apply_theme(js.localStorage.getItem(_THEME_KEY) or "auto")
 
-    def set_view(self, view: str) -> None:
-        """``start``, ``opening`` or ``chat``; the others are taken out of reach."""
-        document.body.dataset.view = view
+    def set_screen(self, screen: Screen) -> None:
+        """Shows one; the others are taken out of reach."""
+        document.body.dataset.screen = screen
         show(by_id("boot"), False)
-        show(by_id("start"), view == "start")
-        show(by_id("opening"), view == "opening")
-        by_id("transcript").inert = view != "chat"
-        if view != "chat":
+        show(by_id("start"), screen == "start")
+        show(by_id("loading"), screen == "loading")
+        by_id("transcript").inert = screen != "chat"
+        if screen != "chat":
             show(by_id("jump"), False)
 
     @property
-    def view(self) -> str:
-        return str(document.body.dataset.view)
+    def screen(self) -> str:
+        """The one that is shown; ``boot`` until the first is."""
+        return str(document.body.dataset.screen)
 
     def set_title(self, name: str, detail: str = "") -> None:
         by_id("character-name").textContent = name

@@ -8,8 +8,9 @@ from typing import Any
 import js
 from pyodide.ffi import JsException
 
-from personae.ui.dom.notices import Toasts
-from personae.ui.dom.page_dom import Listeners, missing
+from personae.ui.dom.elements import missing
+from personae.ui.dom.listeners import Listeners
+from personae.ui.notices.toasts import Toasts
 
 _SCRIPT = "service-worker.js"
 _HOUR = 3600.0

@@ -86,4 +86,6 @@ def _hidden(value: Any, endpoint: Endpoint) -> Any:
         return endpoint.hidden(value)
     if isinstance(value, dict):
         return {name: _hidden(item, endpoint) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_hidden(item, endpoint) for item in value]
     return value

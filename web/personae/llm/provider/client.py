@@ -1,8 +1,9 @@
 """Talks to chat-completions endpoints: retries, provider quirks, cancellation.
 
+The one client for all who ask a provider: players, and the settings' list of models and test.
 Invariants: a request is sent again only while nothing of the reply has been passed on, and
 every wait is announced; cancelling at any point, or closing the iterator, closes the response
-at once; the API key appears in no event and no error.
+at once; a key appears in no event and no error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from personae.llm.provider import model_list as models
 from personae.llm.provider import quirks
 from personae.llm.provider.attempt import attempt
 from personae.llm.provider.endpoint import Endpoint
-from personae.llm.provider.retry import wait_before_retry
+from personae.llm.provider.retry import MAX_RETRIES, wait_before_retry
 from personae.llm.stream.reply import Event, Reply, Waiting
 from personae.ports import Clock, ModelTransport
 
@@ -38,14 +39,19 @@ class ChatClient:
         self._random = random
 
     async def stream(
-        self, endpoint: Endpoint, body: Mapping[str, Any], taken: Collection[str] = ()
+        self,
+        endpoint: Endpoint,
+        body: Mapping[str, Any],
+        taken: Collection[str] = (),
+        *,
+        retries: int = MAX_RETRIES,
     ) -> AsyncGenerator[Event, None]:
         """Sends ``body`` (see ``request.build_body``); the answer's events, a Reply last.
 
         ``taken``: tool-call ids the reply must avoid, beside those in ``body``. Raises
         ModelError. A loop that may be left early belongs into ``contextlib.aclosing``.
         """
-        course = _Course(endpoint, self._memory, self._random)
+        course = _Course(endpoint, self._memory, self._random, retries)
         while True:
             sent = course.adapt(body)
             started = False
@@ -67,10 +73,13 @@ class ChatClient:
                 yield waiting
                 await self._clock.sleep(waiting.seconds * 1000)
 
-    async def complete(self, endpoint: Endpoint, body: Mapping[str, Any]) -> Reply:
-        """One call without streaming, with the same retries. Raises ModelError."""
+    async def complete(
+        self, endpoint: Endpoint, body: Mapping[str, Any], *, retries: int = MAX_RETRIES
+    ) -> Reply:
+        """One call without streaming. Raises ModelError."""
         whole = {name: value for name, value in body.items() if name != "stream_options"}
-        async with aclosing(self.stream(endpoint, whole | {"stream": False})) as events:
+        sent = whole | {"stream": False}
+        async with aclosing(self.stream(endpoint, sent, retries=retries)) as events:
             async for event in events:
                 if isinstance(event, Reply):
                     return event
@@ -85,9 +94,14 @@ class _Course:
     """What one call has tried so far, and what it does after a failure."""
 
     def __init__(
-        self, endpoint: Endpoint, memory: quirks.Memory, random: Callable[[], float]
+        self,
+        endpoint: Endpoint,
+        memory: quirks.Memory,
+        random: Callable[[], float],
+        retries: int,
     ) -> None:
         self.attempt = 1
+        self._retries = retries
         self._endpoint = endpoint
         self._memory = memory
         self._random = random
@@ -110,7 +124,7 @@ class _Course:
             self._quirks ^= {quirk}
             return None
         wait = wait_before_retry(error, self.attempt, self._random)
-        if wait is None:
+        if wait is None or self.attempt > self._retries:
             raise error
         self.attempt += 1
         return Waiting(wait, error.code, self.attempt - 1, error.message)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from personae.credentials import BadBaseUrl, BaseUrl, Credentials, hide, read_base_url
 from personae.errors import ModelError
+from personae.llm.provider.origin_headers import headers_for
 from personae.llm.request.encoded import encoded_body
 from personae.ports import HttpRequest
 
-_SCHEMES = ("https://", "http://", "rehearsal:", "/")
 _CHAT = "/chat/completions"
 
 
@@ -18,21 +19,18 @@ _CHAT = "/chat/completions"
 class Endpoint:
     """``base_url``: what ``/chat/completions`` is appended to, e.g. ``https://host/v1``.
 
-    A path on the page's own host (``/v1``) will do. The key may be empty.
+    A path on the page's own host (``/v1``) will do. Of ``credentials`` a request takes what was
+    entered for the origin it goes to.
     """
 
     base_url: str
-    api_key: str = field(repr=False)
+    credentials: Credentials
     model: str
 
     @property
     def base(self) -> str:
         """The base URL in its one spelling, without query. Raises ModelError when unusable."""
-        return self._split()[0]
-
-    @property
-    def query(self) -> str:
-        return self._split()[1]
+        return self._split().address
 
     @property
     def chat_url(self) -> str:
@@ -48,44 +46,28 @@ class Endpoint:
         """Raises ModelError ``model_bad_settings`` when no request can be made of the settings."""
         if not self.model.strip():
             raise _bad_settings("No model is chosen. Choose one in the settings.")
+        url = self.chat_url + self._split().query
         headers = {
             "Content-Type": "application/json",
             "Accept": "text/event-stream" if body.get("stream") else "application/json",
         }
-        url = self.chat_url + self.query
-        return HttpRequest("POST", url, headers | self._authorization(), encoded_body(body))
+        sent = headers | headers_for(url, self.credentials)
+        return HttpRequest("POST", url, sent, encoded_body(body))
 
     def models_request(self) -> HttpRequest:
-        headers = {"Accept": "application/json"} | self._authorization()
-        return HttpRequest("GET", self.models_url + self.query, headers)
+        url = self.models_url + self._split().query
+        headers = {"Accept": "application/json"}
+        return HttpRequest("GET", url, headers | headers_for(url, self.credentials, listing=True))
 
     def hidden(self, text: str) -> str:
-        """``text`` without the key and without the base URL's query, which may hold one."""
-        for secret in (self.api_key.strip(), self.query.removeprefix("?")):
-            if len(secret) >= 4:
-                text = text.replace(secret, "[hidden]")
-        return text
+        """``text`` without any key, and without the base URL's query."""
+        return hide(self.credentials.hidden(text), self._split().query.removeprefix("?"))
 
-    def _split(self) -> tuple[str, str]:
-        address, mark, query = self.base_url.strip().partition("?")
-        address = address.rstrip("/").removesuffix(_CHAT).rstrip("/")
-        if not self.base_url.strip().lower().startswith(_SCHEMES):
-            raise _bad_settings(
-                f'The base URL "{address}" must begin with https:// or http://. '
-                "Correct it in the settings."
-            )
-        return address, mark + query
-
-    def _authorization(self) -> dict[str, str]:
-        key = self.api_key.strip()
-        if not (key.isascii() and key.isprintable()):
-            raise ModelError(
-                "model_unauthorized",
-                "The API key holds characters that no key has. Copy it again into the settings.",
-                status=None,
-                retryAfter=None,
-            )
-        return {"Authorization": f"Bearer {key}"} if key else {}
+    def _split(self) -> BaseUrl:
+        try:
+            return read_base_url(self.base_url)
+        except BadBaseUrl as fault:
+            raise _bad_settings(f"{fault} Correct it in the settings.") from None
 
 
 def _bad_settings(message: str) -> ModelError:

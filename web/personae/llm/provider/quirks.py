@@ -3,7 +3,8 @@
 A quirk is a short stable text; ``adapt`` applies quirks to a request body, ``learn`` reads a
 new one out of a refusal. Quirks that depend on the server (``isFile``, empty content) are kept
 for the base URL, those that depend on the model (sampling parameters) for base URL and model.
-The memory is a plain mapping of texts to lists of texts, so that its owner can store it.
+The memory is a plain mapping of texts to lists of texts, so that its owner can store it; what is
+set to an empty list may be forgotten.
 Invariant: a quirk never changes what the model is asked, only how.
 """
 
@@ -46,6 +47,10 @@ _FOR_SERVER = (
     MERGED_ROLES,
     *(f"drop:{name}" for name in (*_IN_MESSAGES, *_OF_SERVER)),
 )
+KNOWN = frozenset(
+    (*_FOR_SERVER, RENAMED_LIMIT, ADDED_REASONING, *(f"drop:{name}" for name in _OF_MODEL))
+)
+"""All that may be remembered: facts about a provider, nothing of what was said."""
 
 
 def recall(memory: Memory, base_url: str, model: str) -> frozenset[str]:

@@ -74,7 +74,7 @@ def build_body(
     ``messages``: stretches, and dicts as the functions above and ``Reply.message`` make them, in
     order.
     """
-    body: dict[str, Any] = {"messages": settled(messages), "stream": stream}
+    body: dict[str, Any] = {"messages": sendable(messages), "stream": stream}
     if stream:
         body["stream_options"] = {"include_usage": True}
     definitions = [tool_definition(tool) for tool in tools]
@@ -85,7 +85,7 @@ def build_body(
     return body | _sampling(sampling or Sampling())
 
 
-def settled(messages: Sequence[Part]) -> list[Part]:
+def sendable(messages: Sequence[Part]) -> list[Part]:
     """The messages with every tool call answered and nothing a provider chokes on."""
     out: list[Part] = []
     used: set[str] = set()
@@ -137,11 +137,11 @@ def _round(message: Message, answers: list[Message], used: set[str]) -> list[dic
     for call in message["tool_calls"]:
         id_ = _unique(str(call.get("id") or ""), used)
         calls.append(_call(call, id_))
-        results.append(tool_message(id_, well_formed(_take_answer(left, call.get("id")))))
+        results.append(tool_message(id_, well_formed(_pop_answer(left, call.get("id")))))
     return [{**well_formed_json(message), "tool_calls": calls}, *results]
 
 
-def _take_answer(left: list[Message], id_: Any) -> str:
+def _pop_answer(left: list[Message], id_: Any) -> str:
     """The first answer to ``id_``, taken out: calls that share an id share the answers."""
     for answer in left:
         if answer.get("tool_call_id") == id_:

@@ -24,7 +24,7 @@ dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=Fa
 class Stretch:
     """Consecutive messages ``{role, content}`` of users and assistants, none of them blank.
 
-    Invariant: they are what ``request.settled`` would make of them.
+    Invariant: they are what ``request.body.sendable`` would make of them.
     """
 
     text: str

@@ -57,9 +57,9 @@ class Assembler:
         if data == "[DONE]":
             self.done = True
         elif data.startswith(("{", "[{")):
-            yield from self.take(_parsed(data))
+            yield from self.feed_chunk(_parsed(data))
 
-    def take(self, chunk: Any) -> Iterator[Delta]:
+    def feed_chunk(self, chunk: Any) -> Iterator[Delta]:
         """Takes one chunk, or a whole reply. Raises ModelError for an error object."""
         if isinstance(chunk, list) and len(chunk) == 1:
             chunk = chunk[0]

@@ -61,7 +61,7 @@ class ReplyBody:
         if self._kind == "page":
             raise faults.web_page(self._status, self._url, self._excerpt())
         if self._kind == "json":
-            yield from self._assembler.take(self._json())
+            yield from self._assembler.feed_chunk(self._json())
         elif not self.done:
             yield from self._last_events()
         yield from self._assembler.close()
@@ -100,7 +100,7 @@ class ReplyBody:
         """Raises for a body that held something, but no chat completion."""
         if self._kind == "json":
             raise faults.bad_reply(self._status, self._url, faults.provider_words(self._json()))
-        lines = self._excerpt().splitlines()
+        lines = self._excerpt().replace("\r", "\n").split("\n")
         if not all(line.strip().startswith(_FIELDS) for line in lines if line.strip()):
             raise faults.not_json(self._status, self._url, self._excerpt())
 

@@ -16,7 +16,7 @@ from personae.package.archive.files import PackageFiles
 from personae.package.config import AgentEntry
 from personae.package.model import AgentLibrary, AgentProgram, Manifest, ToolDefinition
 from personae.package.report import SHOWN
-from personae.package.steps import Steps, with_library
+from personae.package.steps import Steps, with_python_package
 from personae.ports import Language
 
 EXTENSIONS: Mapping[str, Language] = {
@@ -43,7 +43,7 @@ def load_agent(entry: AgentEntry, files: PackageFiles) -> Steps[AgentProgram | N
     path, language, source = found
     if source is None:
         return None
-    manifest = yield from with_library(
+    manifest = yield from with_python_package(
         lambda report: parse_manifest(path, source, language, report), files.report
     )
     if manifest is None:

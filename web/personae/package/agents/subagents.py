@@ -18,7 +18,7 @@ from personae.package.archive.files import PackageFiles
 from personae.package.archive.paths import UnsafeName, clean_path
 from personae.package.config import FILE, SUB_AGENT, AgentEntry, agent_entry
 from personae.package.model import AgentProgram, SubAgent, ToolDefinition
-from personae.package.steps import Steps, with_library
+from personae.package.steps import Steps, with_python_package
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _read_prompt(entry: AgentEntry, files: PackageFiles) -> Steps[tuple[str, Pro
     source = yield from files.small_text(path, MAX_PROMPT_BYTES)
     if source is None:
         return None
-    prompt = yield from with_library(
+    prompt = yield from with_python_package(
         lambda report: read_prompt(path, source, entry, report), files.report
     )
     return None if prompt is None else (path, prompt)

@@ -64,19 +64,26 @@ def read_files(data: Archive, report: Report) -> Steps[dict[str, bytes]]:
 
     Everything wrong goes to ``report``; raises PackageError when something does.
     """
-    if len(data) > MAX_ARCHIVE_BYTES:
-        report.error("", f"the zip file is larger than {_mebibytes(MAX_ARCHIVE_BYTES)}")
-        report.stop_on_errors()
-    try:
-        entries, directory = yield from read_directory(data)
-    except ZipFault as fault:
-        report.error("", str(fault))
-        entries, directory = [], 0
-    report.stop_on_errors()
-    kept = yield from _judge(entries, report)
+    entries, directory = yield from _directory(data, report)
+    kept = yield from _judge(entries, report, MAX_FILE_BYTES)
     spans = yield from _spans(data, kept, directory, report)
     report.stop_on_errors()
-    return (yield from _inflate_all(data, kept, spans, report))
+    files = yield from _inflate_all(data, kept, spans, report)
+    report.stop_on_errors()
+    return files
+
+
+def read_readable(data: Archive, report: Report) -> Steps[dict[str, bytes]]:
+    """As ``read_files``, but an entry with a fault is reported and left out, and one file may be
+    as large as all together.
+
+    Raises PackageError when the archive as a whole cannot be read.
+    """
+    entries, directory = yield from _directory(data, report)
+    kept = yield from _judge(entries, report, MAX_INFLATED_BYTES)
+    kept = _sound(kept, report)
+    spans = yield from _spans(data, kept, directory, report)
+    return (yield from _inflate_all(data, _sound(kept, report), spans, report))
 
 
 async def read_archive(data: Archive, progress: Progress | None = None) -> dict[str, bytes]:
@@ -84,7 +91,23 @@ async def read_archive(data: Archive, progress: Progress | None = None) -> dict[
     return await run_async(read_files(data, Report()), progress)
 
 
-def _judge(entries: list[Entry], report: Report) -> Steps[dict[str, Entry]]:
+def _directory(data: Archive, report: Report) -> Steps[tuple[list[Entry], int]]:
+    if len(data) > MAX_ARCHIVE_BYTES:
+        report.error("", f"the zip file is larger than {_mebibytes(MAX_ARCHIVE_BYTES)}")
+        report.stop_on_errors()
+    try:
+        return (yield from read_directory(data))
+    except ZipFault as fault:
+        report.error("", str(fault))
+    raise report.failure()
+
+
+def _sound(kept: dict[str, Entry], report: Report) -> dict[str, Entry]:
+    faulty = {problem.file for problem in report.errors}
+    return {path: entry for path, entry in kept.items() if path not in faulty}
+
+
+def _judge(entries: list[Entry], report: Report, largest: int) -> Steps[dict[str, Entry]]:
     """The entries that are files, by clean path."""
     kept: dict[str, Entry] = {}
     for number, entry in enumerate(entries):
@@ -92,7 +115,7 @@ def _judge(entries: list[Entry], report: Report) -> Steps[dict[str, Entry]]:
             yield "reading", number, len(entries)
         if is_junk(entry.name):
             continue
-        path = _judge_entry(entry, report)
+        path = _judge_entry(entry, report, largest)
         if path is None:
             continue
         if path in kept:
@@ -101,7 +124,7 @@ def _judge(entries: list[Entry], report: Report) -> Steps[dict[str, Entry]]:
     return kept
 
 
-def _judge_entry(entry: Entry, report: Report) -> str | None:
+def _judge_entry(entry: Entry, report: Report, largest: int) -> str | None:
     """The clean path of a file; None for a folder or what is refused."""
     folder = entry.name.endswith(("/", "\\"))
     try:
@@ -111,13 +134,13 @@ def _judge_entry(entry: Entry, report: Report) -> str | None:
         return None
     if folder:
         return None
-    fault = _fault(entry)
+    fault = _fault(entry, largest)
     if fault:
         report.error(path, fault)
     return path
 
 
-def _fault(entry: Entry) -> str | None:
+def _fault(entry: Entry, largest: int) -> str | None:
     kind = stat.S_IFMT(entry.mode)
     if kind == stat.S_IFLNK:
         return "the entry is a symbolic link; pack the file itself"
@@ -128,8 +151,8 @@ def _fault(entry: Entry) -> str | None:
     if entry.method not in (_STORED, _DEFLATED) or entry.flags & FLAG_PATCH:
         method = _METHODS.get(entry.method, f"method {entry.method}")
         return f"the entry is compressed with {method}; pack it with deflate"
-    if entry.size > MAX_FILE_BYTES:
-        return f"the file is larger than {_mebibytes(MAX_FILE_BYTES)}"
+    if entry.size > largest:
+        return f"the file is larger than {_mebibytes(largest)}"
     if entry.method == _STORED and entry.size != entry.packed:
         return "the entry is stored, yet has two different sizes"
     return None
@@ -174,7 +197,6 @@ def _inflate_all(
         except (ZipFault, zlib.error) as fault:
             report.error(path, f"the entry is damaged: {fault}")
         produced += len(files.get(path, b""))
-    report.stop_on_errors()
     return files
 
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import BridgeError, PersonaeError, UsageError
+from personae.package.steps import Steps
 from personae.sandbox.process import StoreText
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
@@ -34,7 +36,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
     }
 
 
-def import_conversation(data: Any) -> Snapshot:
+def import_conversation(data: Any) -> Steps[Snapshot]:
     """What an export holds. Raises UsageError ``bad_import`` or ``newer_import``."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise UsageError("bad_import", "This is not a conversation exported by this player.")
@@ -44,13 +46,25 @@ def import_conversation(data: Any) -> Snapshot:
         )
     try:
         head = head_from_json(data.get("conversation"))
-        entries = [entry_from_json(entry) for entry in data.get("entries", ())]
-        stores = {str(agent): _store(value) for agent, value in data.get("stores", {}).items()}
-    except (PersonaeError, TypeError, AttributeError) as error:
+        head.tokens_spent = max(0, head.tokens_spent)
+        entries = yield from _entries(data.get("entries", ()))
+        stores = {}
+        for agent, value in data.get("stores", {}).items():
+            stores[str(agent)] = _store(value)
+            yield "reading", len(stores), len(data["stores"])
+    except (PersonaeError, TypeError, AttributeError, ArithmeticError) as error:
         raise UsageError("bad_import", f"The exported conversation is damaged: {error}") from error
     if len({entry.id for entry in entries}) != len(entries):
         raise UsageError("bad_import", "The exported conversation repeats an entry.")
     return Snapshot(head, sorted(entries, key=lambda entry: entry.id), stores)
+
+
+def _entries(found: Any) -> Steps[list[Entry]]:
+    entries = []
+    for entry in found:
+        entries.append(entry_from_json(entry))
+        yield "reading", len(entries), len(found)
+    return entries
 
 
 def default_data(journal: Journal) -> dict[str, str]:

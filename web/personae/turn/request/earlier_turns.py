@@ -27,7 +27,7 @@ class EarlierTurns:
 
     def stretch(self, entries: list[Entry], end: int) -> Stretch | None:
         """What was said in a conversation before its entry ``end``; None when nothing was."""
-        self._take(entries, end)
+        self._read_in(entries, end)
         return Stretch(self._text, self._ends[-1][1]) if self._text else None
 
     async def keep_up(
@@ -35,10 +35,10 @@ class EarlierTurns:
     ) -> None:
         """Does the work of ``stretch`` beforehand, in steps with pauses between."""
         for step in range(self._in_common(entries, end) + STEP, end, STEP):
-            self._take(entries, step)
+            self._read_in(entries, step)
             await pause()
 
-    def _take(self, entries: list[Entry], end: int) -> None:
+    def _read_in(self, entries: list[Entry], end: int) -> None:
         self._forget(self._in_common(entries, end))
         self._add(entries[len(self._entries) : end])
 

@@ -12,12 +12,13 @@ from typing import Any
 from personae.conversation import studio_history
 from personae.errors import BridgeError, PersonaeError
 from personae.package.model import AgentProgram, Package
+from personae.storage.belongings import Belongings
 from personae.tools.grants import find_granted, granted
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.room import Room
 from personae.turn.studio.notices import Notices
-from personae.turn.studio.web_access import fetch_page
+from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
 
 Program = AgentProgram
@@ -31,6 +32,7 @@ class StudioBridge:
     def __init__(
         self,
         room: Room,
+        belongings: Belongings,
         package: Package,
         registry: Registry,
         store: Callable[[AgentProgram], Any],
@@ -40,7 +42,7 @@ class StudioBridge:
         self._package = package
         self._registry = registry
         self._store = store
-        self.notice = Notices(room, package.name).take
+        self.notice = Notices(room, belongings, package.name).take
         """See ``process.Notice``."""
         self._handlers: dict[str, Handler] = {
             "history.search": self._search,

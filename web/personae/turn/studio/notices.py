@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 
 from personae.package.model import AgentProgram
+from personae.storage.belongings import Belongings
 from personae.turn.room import Room
 from personae.turn.streaming import SAVE_AFTER, Later
 from personae.unicode import plain, plain_line
@@ -26,8 +27,9 @@ NAME_LENGTH = 60
 class Notices:
     """For one seat."""
 
-    def __init__(self, room: Room, character: str) -> None:
+    def __init__(self, room: Room, belongings: Belongings, character: str) -> None:
         self._room = room
+        self._belongings = belongings
         self._character = plain_line(character, NAME_LENGTH)
         self._save = Later(room.clock, SAVE_AFTER, room.journal.save)
         self._toasts: deque[float] = deque(maxlen=MOST_TOASTS)
@@ -40,14 +42,14 @@ class Notices:
         """``kind``: toast, log (an audit entry of the conversation), console or error."""
         show = self._kinds.get(kind)
         if show is None:
-            self._room.log.add(program, kind, text)
+            self._log(program, kind, text)
         else:
             show(program, text)
 
     def _toast(self, program: AgentProgram, text: str) -> None:
         now = self._room.clock.monotonic()
         if len(self._toasts) == MOST_TOASTS and now - self._toasts[0] < TOAST_SPAN:
-            self._room.log.add(program, "error", f"studio.toast: too many at once, dropped: {text}")
+            self._log(program, "error", f"studio.toast: too many at once, dropped: {text}")
             return
         self._toasts.append(now)
         line = plain_line(text, TOAST_LENGTH)
@@ -58,6 +60,9 @@ class Notices:
         self._room.journal.append("log", text, agent_id=program.agent_id)
         self._room.events.emit("agentLog", text, self._who(program))
         self._save.poke()  # most often the call's end is sooner
+
+    def _log(self, program: AgentProgram, kind: str, text: str) -> None:
+        self._room.log.add(self._belongings.owner(program.agent_id), program, kind, text)
 
     def _who(self, program: AgentProgram) -> dict[str, str]:
         return {"agentId": program.agent_id, "characterName": self._character}

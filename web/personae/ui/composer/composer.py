@@ -1,11 +1,15 @@
-"""The message box: sending, stopping, the state of the turn, and nothing sent by accident."""
+"""The message box: sending and stopping, and nothing sent by accident."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from personae.ui.dom.page_dom import Dispatcher, Listeners, by_id, grow, show
+import js
+
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import by_id, grow, show
+from personae.ui.dom.listeners import Listeners
 
 HINT = "Enter sends · Shift+Enter for a new line · @ for commands"
 
@@ -62,11 +66,6 @@ class Composer:
     def focus(self) -> None:
         self._box.focus(preventScroll=True)
 
-    def set_status(self, text: str) -> None:
-        status = by_id("status")
-        if status.textContent != text:
-            status.textContent = text
-
     def _refresh(self) -> None:
         self._send.disabled = not self._enabled or self._busy or not self.text.strip()
         grow(self._box)
@@ -105,6 +104,4 @@ class Composer:
 
 
 def _coarse_pointer() -> bool:
-    import js
-
     return bool(js.matchMedia("(hover: none) and (pointer: coarse)").matches)

@@ -6,17 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from personae.errors import AgentError, PersonaeError
-from personae.ui.conversations.search import Command, matching_commands
-from personae.ui.dom.page_dom import (
-    Dispatcher,
-    Listeners,
-    clone,
-    document,
-    fill,
-    load_templates,
-    part,
-    show,
-)
+from personae.ui.composer.command_search import Command, matching_commands
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import clone, document, fill, part, show
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.templates import load_templates
 from personae.unicode import plain, plain_line
 
 _LONGEST_PROBLEM = 2_000

@@ -1,33 +1,29 @@
-"""What a search field finds. Pure."""
+"""The search field of the list: titles at once, then what was said."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from personae.ports import Clock
+from personae.storage.content_search import ContentSearch
+from personae.ui.conversations.sidebar import Sidebar
 
-Command = dict[str, str]
-
-
-def matching_conversations(
-    conversations: list[dict[str, Any]], query: str, said: Collection[str] = ()
-) -> list[dict[str, Any]]:
-    """Newest first; those whose title holds every word of ``query``, or whose id is in ``said``."""
-    words = query.casefold().split()
-    found = [
-        item
-        for item in conversations
-        if item["id"] in said
-        or all(word in str(item.get("title") or "").casefold() for word in words)
-    ]
-    return sorted(found, key=lambda item: -int(item.get("updatedAt") or 0))
+PAUSE = 250
+"""Milliseconds without typing before what was said is searched."""
 
 
-def matching_commands(commands: list[Command], query: str) -> list[Command]:
-    """Commands whose name, agent or description holds ``query``; names that start so first."""
-    wanted = query.casefold().lstrip("@").strip()
-    found = [
-        item
-        for item in commands
-        if wanted in f"{item['name']} {item.get('description') or ''} {item['agentId']}".casefold()
-    ]
-    return sorted(found, key=lambda item: not item["name"].casefold().startswith(wanted))
+class ConversationSearch:
+    def __init__(self, sidebar: Sidebar, content: ContentSearch, clock: Clock) -> None:
+        self._sidebar, self._content, self._clock = sidebar, content, clock
+
+    async def run(self) -> None:
+        """Shows the conversations that hold the query."""
+        sidebar, now = self._sidebar, self._clock.now
+        query = sidebar.query
+        sidebar.set_said(())
+        sidebar.draw(now())
+        await self._clock.sleep(PAUSE)
+        if not query or query != sidebar.query:
+            return
+        said = await self._content.find(sidebar.conversations, query)
+        if query == sidebar.query:
+            sidebar.set_said(said)
+            sidebar.draw(now())

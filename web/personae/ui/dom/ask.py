@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from personae.ui.dom.page_dom import (
-    Dispatcher,
-    Listeners,
-    clone,
-    document,
-    fill,
-    load_templates,
-    part,
-    show,
-)
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import clone, document, fill, part, show
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.templates import load_templates
 
 
 class Asker:
@@ -58,8 +52,8 @@ class Asker:
         if self._dialog is None:
             self._dialog = clone("ask")
             document.body.appendChild(self._dialog)
-            self._listeners.on(self._dialog, "close", lambda _: self._settle(None))
-        self._settle(None)
+            self._listeners.on(self._dialog, "close", lambda _: self._give(None))
+        self._give(None)
         fill(self._dialog, title=title, text=text, ok=ok)
         self._dialog.showModal()
 
@@ -68,9 +62,9 @@ class Asker:
         return await self._answer
 
     def _accept(self) -> None:
-        self._settle(str(part(self._dialog, "input").value))
+        self._give(str(part(self._dialog, "input").value))
         self._dialog.close()
 
-    def _settle(self, answer: str | None) -> None:
+    def _give(self, answer: str | None) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(answer)

@@ -8,7 +8,7 @@ import js
 from pyodide.ffi import create_once_callable, to_js
 
 from personae.browser.convert import bytes_from_js
-from personae.ui.dom.page_dom import document, options
+from personae.ui.dom.elements import document, options
 
 
 def save_file(name: str, content: str | bytes, media_type: str) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import js
 
-from personae.ui.dom.page_dom import Listeners, Tasks, clone, document, missing, part, show
+from personae.ui.dom.elements import clone, document, missing, part, show
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.tasks import Tasks
 
 
 @dataclass(frozen=True, slots=True)

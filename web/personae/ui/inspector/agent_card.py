@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from personae.ui import formats
-from personae.ui.dom.page_dom import clone, fill, part, show
+from personae.ui.dom.elements import clone, fill, part, show
 from personae.ui.inspector.agent_facts import agent_facts, log_text
 from personae.ui.inspector.json_tree import Tree
 

@@ -7,27 +7,23 @@ from typing import Any
 
 import js
 
+from personae.player.character_player import CharacterPlayer
+from personae.settings import Limits
 from personae.ui import formats
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import by_id, clone, fill, part, show
 from personae.ui.dom.files import copy_text, save_file
-from personae.ui.dom.notices import Toasts
-from personae.ui.dom.page_dom import (
-    Dispatcher,
-    Listeners,
-    Tasks,
-    by_id,
-    clone,
-    fill,
-    load_templates,
-    part,
-    show,
-)
+from personae.ui.dom.listeners import Listeners
+from personae.ui.dom.tasks import Tasks
+from personae.ui.dom.templates import load_templates
 from personae.ui.inspector.agent_card import AgentCard
+from personae.ui.notices.toasts import Toasts
 
 
 class Inspector:
     def __init__(self, dispatcher: Dispatcher, tasks: Tasks, toasts: Toasts) -> None:
         self._box, self._tasks, self._toasts = by_id("inspector"), tasks, toasts
-        self._player: Any = None
+        self._player: CharacterPlayer | None = None
         self._tab = "agents"
         self._prompt: dict[str, Any] = {}
         self._cards: dict[str, AgentCard] = {}
@@ -36,11 +32,11 @@ class Inspector:
         self._listeners.on(self._box, "keydown", self._key)
         dispatcher.on("action", "toggle-inspector", lambda *_: self.toggle())
         dispatcher.on("action", "tab", lambda element, _: self._choose(str(element.dataset.tab)))
-        dispatcher.on("action", "refresh-prompt", lambda *_: self._draw_prompt())
+        dispatcher.on("action", "refresh-prompt", lambda *_: self.refresh())
         dispatcher.on("action", "copy-prompt", self._copy_prompt)
         dispatcher.on("action", "export-store", self._export_store)
 
-    def attach(self, player: Any) -> None:
+    def attach(self, player: CharacterPlayer | None) -> None:
         """Shows another player's agents; None when there is none."""
         self._player = player
         self._drop_cards()
@@ -80,8 +76,10 @@ class Inspector:
 
     def refresh(self) -> None:
         """Draws what is visible anew; does nothing while the panel is closed."""
-        if self.visible and self._player is not None:
-            self._tasks.start(self._draw_agents() if self._tab == "agents" else self._draw_prompt())
+        player = self._player
+        if self.visible and player is not None:
+            draw = self._draw_agents if self._tab == "agents" else self._draw_prompt
+            self._tasks.start(draw(player))
 
     def _choose(self, tab: str) -> None:
         self._tab = tab
@@ -108,14 +106,15 @@ class Inspector:
     def _export_store(self, element: Any, _event: Any) -> None:
         agent_id = str(element.closest(".agent").dataset.id)
         name = f"{agent_id}.agent.json"
-        data = self._player.export_default_data().get(name, "{}")
-        save_file(name, data, "application/json")
+        if self._player is not None:
+            data = self._player.export_default_data().get(name, "{}")
+            save_file(name, data, "application/json")
 
     # Agents
 
-    async def _draw_agents(self) -> None:
+    async def _draw_agents(self, player: CharacterPlayer) -> None:
         """One card an agent; cards stay, so that what is open in them stays open."""
-        player, agents = self._player, self._player.agents()
+        agents = player.agents()
         box = part(self._box, "agents")
         if [agent["id"] for agent in agents] != list(self._cards):
             self._drop_cards()
@@ -126,11 +125,11 @@ class Inspector:
         if agents:
             _fill_head(part(self._box, "agents").firstElementChild, agents, player.settings.limits)
         for agent in agents:
-            await self._draw_card(agent)
+            await self._draw_card(player, agent)
 
-    async def _draw_card(self, agent: dict[str, Any]) -> None:
-        player, card = self._player, self._cards.get(agent["id"])
-        if card is None or player is None:
+    async def _draw_card(self, player: CharacterPlayer, agent: dict[str, Any]) -> None:
+        card = self._cards.get(agent["id"])
+        if card is None or player is not self._player:
             return
         card.draw(agent, player.agent_log(agent["id"]))
         if card.element.open:
@@ -149,8 +148,7 @@ class Inspector:
 
     # The prompt
 
-    async def _draw_prompt(self) -> None:
-        player = self._player
+    async def _draw_prompt(self, player: CharacterPlayer) -> None:
         box = part(self._box, "prompt")
         self._prompt = await player.prompt_preview()
         if player is not self._player:
@@ -175,7 +173,7 @@ class Inspector:
         box.replaceChildren(head, *nodes)
 
 
-def _fill_head(head: Any, agents: list[dict[str, Any]], limits: Any) -> None:
+def _fill_head(head: Any, agents: list[dict[str, Any]], limits: Limits) -> None:
     """How many agents there are, and what they have spent of the caps."""
     fill(head, summary=f"{formats.plural(len(agents), 'agent')} in this character.")
     spent = int(agents[0]["tokensSpent"]["conversation"])

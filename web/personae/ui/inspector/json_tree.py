@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from personae.ui import formats
-from personae.ui.dom.page_dom import Listeners, clone, fill, part
+from personae.ui.dom.elements import clone, fill, part
+from personae.ui.dom.listeners import Listeners
 
 _MOST_CHILDREN = 300
 _LONGEST = 2_000

@@ -1,46 +1,80 @@
 """The user's settings: a value, its stored form, and what the player is given. Pure.
 
-The key is kept apart from the rest: in memory, or in a record of its own when the user wants it
-on this device. It is in no export and no backup.
+Keys are kept apart from the rest: in memory, or each in a record of its own under the origin it
+belongs to, when the user wants it on this device. They are in no export and no backup.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from personae.ports import Delete, Key, Put, Query, Storage
+from personae.credentials import Credentials, origin_of, without_secrets
+from personae.ports import Storage
+from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
-from personae.ui.settings.providers import REHEARSAL
+from personae.storage.settings_records import read_settings, write_settings
 
-KEY_RECORD: Key = ("api_key",)
-"""Where the key is stored, when it is; no export holds it."""
+RESTORABLE = ("temperature", "top_p")
+"""What a backup may bring back: nothing that moves a key, money or access."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was entered for one provider."""
+
+    base_url: str = ""
+    model: str = ""
+    worker_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     base_url: str = ""
-    api_key: str = ""
     model: str = ""
     worker_model: str = ""
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
-    cap_response: int = 32_000
-    cap_conversation: int = 1_000_000
-    keep_key: bool = False
-    web_access: dict[str, bool] = field(default_factory=dict)
+    cap_response: int = Limits().response
+    cap_conversation: int = Limits().conversation
+    keys: Credentials = field(default_factory=Credentials)
+    kept: frozenset[str] = frozenset()
+    """Origins whose key stays on this device."""
+    providers: Mapping[str, Choice] = field(default_factory=dict)
+    """Preset id -> what was entered there before another provider was chosen."""
+    web_access: Mapping[str, bool] = field(default_factory=dict)
     """Character id -> its agents may read web pages."""
 
     @property
     def rehearsing(self) -> bool:
         return self.model in ("", REHEARSAL)
 
+    @property
+    def api_key(self) -> str:
+        """The key of the base URL's origin."""
+        return self.keys.key_for(self.base_url)
+
+    @property
+    def keeps_key(self) -> bool:
+        return origin_of(self.base_url) in self.kept
+
+    def with_key(self, key: str) -> Settings:
+        """With ``key`` for the origin of the base URL."""
+        return replace(self, keys=self.keys.entered(key, self.base_url))
+
+    def keeping(self, on_device: bool) -> Settings:
+        """With the key of the base URL's origin on this device, or for this session only."""
+        origin = {origin_of(self.base_url)}
+        return replace(self, kept=self.kept | origin if on_device else self.kept - origin)
+
     def player_options(self, character_id: str = "") -> dict[str, Any]:
         """Keyword arguments for ``CharacterPlayer`` and ``configure``."""
         return {
-            "api_key": self.api_key,
+            "credentials": self.keys,
             "base_url": self.base_url,
             "model": self.model or REHEARSAL,
             "worker_model": self.worker_model,
@@ -63,7 +97,9 @@ _NUMBERS: dict[str, tuple[type, float, float]] = {
     "cap_response": (int, 0, 10**12),
     "cap_conversation": (int, 0, 10**12),
 }
-_REQUIRED = {"cap_response": 32_000, "cap_conversation": 1_000_000}
+_REQUIRED = ("cap_response", "cap_conversation")
+_APART = ("keys", "kept", "providers")
+"""Fields that are not in the app's record as they are."""
 
 
 def with_field(settings: Settings, name: str, text: str) -> Settings:
@@ -72,7 +108,7 @@ def with_field(settings: Settings, name: str, text: str) -> Settings:
         return _changed(settings, name, text.strip())
     kind, low, high = _NUMBERS[name]
     if not text.strip():
-        return _changed(settings, name, _REQUIRED.get(name))
+        return _changed(settings, name, getattr(Settings(), name) if name in _REQUIRED else None)
     try:
         value = kind(float(text))
     except (ValueError, OverflowError):
@@ -93,15 +129,29 @@ def from_record(text: str) -> Settings:
         stored = json.loads(text)
     except ValueError:
         return Settings()
+    if not isinstance(stored, dict):
+        return Settings()
     defaults = Settings()
-    known = {
+    known: dict[str, Any] = {
         item.name: stored[item.name]
         for item in fields(Settings)
-        if isinstance(stored, dict)
-        and item.name in stored
+        if item.name in stored
+        and item.name not in _APART
         and _fits(stored[item.name], getattr(defaults, item.name))
     }
-    return Settings(**known)
+    known["base_url"] = without_secrets(known.get("base_url", ""))
+    return Settings(**known, providers=_choices(stored.get("providers")))
+
+
+def _choices(stored: Any) -> dict[str, Choice]:
+    if not isinstance(stored, dict):
+        return {}
+    names = [item.name for item in fields(Choice)]
+    return {
+        preset: Choice(**{name: str(found.get(name, "")) for name in names})
+        for preset, found in stored.items()
+        if isinstance(found, dict)
+    }
 
 
 def _fits(value: Any, default: Any) -> bool:
@@ -114,9 +164,11 @@ def _fits(value: Any, default: Any) -> bool:
 
 async def load(storage: Storage) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
-    records = {record.key[0]: str(record.value) for record in await storage.read(Query("settings"))}
-    settings = from_record(records.get("app", "{}"))
-    return replace(settings, api_key=_key_from_record(records.get(str(KEY_RECORD[0]), '""')))
+    found = await read_settings(storage)
+    settings = from_record(found.app)
+    named = {origin_of(settings.base_url): found.old_key, **found.keys}
+    keys = {origin: key for origin, key in named.items() if origin and key}
+    return replace(settings, keys=Credentials(keys), kept=frozenset(keys))
 
 
 def merged(stored: Settings, chosen: Settings) -> Settings:
@@ -127,26 +179,54 @@ def merged(stored: Settings, chosen: Settings) -> Settings:
         for item in fields(Settings)
         if getattr(chosen, item.name) != getattr(plain, item.name)
     }
+    if "keys" in changes:
+        changes["keys"] = Credentials(stored.keys.by_origin | chosen.keys.by_origin)
+        changes["kept"] = stored.kept - chosen.keys.by_origin.keys() | chosen.kept
     return replace(stored, **changes)
 
 
-def _key_from_record(text: str) -> str:
-    try:
-        key = json.loads(text)
-    except ValueError:
-        return ""
-    return key if isinstance(key, str) else ""
-
-
 async def save(saver: Saver, settings: Settings) -> None:
-    """Stores the settings, or keeps them for later; the key only when the user wants it kept."""
-    record = asdict(settings)
-    key = record.pop("api_key")
-    await saver.write(
-        [
-            Put("settings", ("app",), json.dumps(record)),
-            Put("settings", KEY_RECORD, json.dumps(key))
-            if settings.keep_key and key
-            else Delete("settings", KEY_RECORD),
-        ]
-    )
+    """Stores the settings, or keeps them for later; a key only when the user wants it kept.
+
+    Keys of origins that these settings do not know stay as they are: another tab entered them.
+    """
+    record = {
+        item.name: getattr(settings, item.name)
+        for item in fields(settings)
+        if item.name not in _APART
+    }
+    record["providers"] = {name: asdict(choice) for name, choice in settings.providers.items()}
+    keys = {
+        origin: key if key and origin in settings.kept else None
+        for origin, key in settings.keys.by_origin.items()
+        if origin
+    }
+    await write_settings(saver, json.dumps(record), keys)
+
+
+# What a backup may hold and change
+
+
+def restorable(settings: Settings) -> dict[str, Any]:
+    """What a backup holds of the settings."""
+    return {
+        name: getattr(settings, name)
+        for name in RESTORABLE
+        if getattr(settings, name) != getattr(Settings(), name)
+    }
+
+
+def restored(settings: Settings, found: Mapping[str, Any]) -> Settings:
+    """``settings`` with what a backup may change; what makes no sense is left as it is."""
+    for name in RESTORABLE:
+        value = found.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            with suppress(ValueError):
+                settings = with_field(settings, name, str(value))
+    return settings
+
+
+def without_access(settings: Settings, character_ids: Collection[str]) -> Settings:
+    """``settings`` in which these characters have to ask for web access again."""
+    left = {name: on for name, on in settings.web_access.items() if name not in character_ids}
+    return replace(settings, web_access=left)

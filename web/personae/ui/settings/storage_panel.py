@@ -6,14 +6,20 @@ from typing import Any
 
 import js
 
+from personae.package.steps import Progress, run_async
 from personae.player.environment import Environment
 from personae.storage.leases import files_alone
+from personae.storage.transfer.backup import BackupWriter
+from personae.storage.transfer.backup_file import Backup, read_backup
+from personae.storage.transfer.restore import Restoring
 from personae.ui import formats
 from personae.ui.dom.ask import Asker
+from personae.ui.dom.dispatcher import Dispatcher
+from personae.ui.dom.elements import part, show
 from personae.ui.dom.files import read_file, save_file
-from personae.ui.dom.notices import Toasts
-from personae.ui.dom.page_dom import Dispatcher, part, show
-from personae.ui.settings.backup import restore_backup, write_backup
+from personae.ui.notices.toasts import Toasts
+from personae.ui.settings import app_settings, backup_words
+from personae.ui.settings.progress_dialog import ProgressDialog
 
 
 class StoragePanel:
@@ -21,6 +27,7 @@ class StoragePanel:
         self, dispatcher: Dispatcher, environment: Environment, asker: Asker, toasts: Toasts
     ) -> None:
         self._environment, self._asker, self._toasts = environment, asker, toasts
+        self._progress = ProgressDialog()
         self._box: Any = None
         dispatcher.on("action", "persist-storage", lambda *_: self._protect())
         dispatcher.on("action", "backup", lambda *_: self._backup())
@@ -59,27 +66,57 @@ class StoragePanel:
         )
 
     async def _backup(self) -> None:
-        data = await write_backup(self._environment.storage)
+        names = await self._progress.run("Backing up", self._write)
+        if names:
+            self._toasts.show(backup_words.left_out(names), seconds=8)
+
+    async def _write(self, progress: Progress) -> list[str]:
+        """Offers the files; what none of them holds."""
+        storage = self._environment.storage
+        kept = app_settings.restorable(await app_settings.load(storage))
+        writer = BackupWriter(storage, kept, progress)
         day = js.Date.new().toISOString()[:10]
-        save_file(f"Personae {day}.zip", data, "application/zip")
+        number = 0
+        async for data in writer.parts():
+            number += 1
+            name = f"Personae {day}.zip" if number == 1 else f"Personae {day} ({number}).zip"
+            save_file(name, data, "application/zip")
+        return writer.left_out
 
     def _chosen(self, element: Any, _event: Any) -> Any:
         return self._restore(element) if element.files.length else None
 
     async def _restore(self, element: Any) -> None:
-        file = element.files.item(0)
-        data = await read_file(file)
+        data = await read_file(element.files.item(0))
         element.value = ""
-        sure = await self._asker.confirm(
-            "Restore this backup?",
-            "Characters and conversations in it are added to what is here. Conversations that are "
-            "newer here stay as they are. The page starts again afterwards.",
-            "Restore",
+        environment = self._environment
+        now = environment.clock.now()
+        backup = await self._progress.run(
+            "Reading the backup", lambda heard: run_async(read_backup(data, now), heard)
         )
-        if sure:
-            async with files_alone(self._environment.lock, self._environment.clock):
-                await restore_backup(self._environment.storage, data)
-            js.location.reload()
+        if backup is None:
+            return
+        own = await app_settings.load(environment.storage)
+        asked = backup_words.question(backup, own)
+        if not await self._asker.confirm("Restore this backup?", asked, "Restore"):
+            return
+        await self._progress.run("Restoring", lambda heard: self._merge(backup, heard))
+        js.location.reload()
+
+    async def _merge(self, backup: Backup, progress: Progress) -> None:
+        environment = self._environment
+        await environment.saver.flush()
+
+        def done(number: int, total: int) -> None:
+            progress("saving", number, total)
+
+        async with files_alone(environment.lock, environment.clock):
+            found = await Restoring(environment.storage, backup, done).run()
+        own = await app_settings.load(environment.storage)
+        changed = app_settings.restored(own, backup.settings)
+        changed = app_settings.without_access(changed, found.characters)
+        if changed != own:
+            await app_settings.save(environment.saver, changed)
 
 
 async def ask_to_persist() -> bool:

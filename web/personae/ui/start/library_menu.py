@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from personae.ports import Query
+import js
+
+from personae.storage.library import Library
 from personae.ui import formats
+from personae.ui.dom.ask import Asker
+from personae.ui.dom.elements import by_id, part
 from personae.ui.dom.files import (
     can_choose_folder,
     choose_folder,
@@ -15,20 +18,20 @@ from personae.ui.dom.files import (
     read_folder,
 )
 from personae.ui.dom.menu import Item
-from personae.ui.dom.page_dom import by_id, part
-from personae.ui.start.start import FOLDER
-from personae.ui.start.version_changes import compare
-
-if TYPE_CHECKING:
-    from personae.ui.app import App
+from personae.ui.page import Page
+from personae.ui.start.character_loading import CharacterLoading
+from personae.ui.start.file_changes import compare
+from personae.ui.start.start_screen import FOLDER
 
 
 class LibraryMenu:
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(
+        self, page: Page, library: Library, loading: CharacterLoading, asker: Asker
+    ) -> None:
+        self._page, self._library, self._loading, self._asker = page, library, loading, asker
         self._folders: dict[str, Any] = {}
         """Handles of project folders by source, for this session."""
-        on = app.page.dispatcher.on
+        on = page.dispatcher.on
         on("action", "character-menu", lambda element, _: self._open_menu(element))
         on("action", "open-folder", lambda *_: self._open_folder())
         on("change", "load-folder", self._folder_chosen)
@@ -47,24 +50,21 @@ class LibraryMenu:
         if source.startswith(FOLDER):
             items.append(Item("redo", "Reload the folder", lambda: self.reload(source)))
         items.append(Item("trash", "Remove", lambda: self.remove(identity, name), danger=True))
-        self._app.page.menus.open(element, items)
+        self._page.menus.open(element, items)
 
     async def _record(self, identity: str) -> dict[str, Any]:
-        found = await self._app.environment.storage.read(Query("packages", (identity,)))
-        return dict(json.loads(found[0].value)) if found else {}
+        return await self._library.find(identity) or {}
 
     async def _copy_link(self, source: str) -> None:
-        import js
-
         await copy_text(
             f"{js.location.origin}{js.location.pathname}?loadCharacter={js.encodeURIComponent(source)}"
         )
-        self._app.page.toasts.show("The link is on the clipboard.")
+        self._page.toasts.show("The link is on the clipboard.")
 
     async def update(self, identity: str, name: str) -> None:
         """Fetches the package again and says what is new in it."""
         before = await self._record(identity)
-        await self._app.opening.open_url(str(before["source"]))
+        await self._loading.open_url(str(before["source"]))
         await self._tell_changes(identity, before, name)
 
     async def _tell_changes(self, identity: str, before: dict[str, Any], name: str) -> None:
@@ -72,7 +72,7 @@ class LibraryMenu:
         if not after:
             return
         changes = compare(before.get("files", ()), after["files"]).text()
-        self._app.page.toasts.show(
+        self._page.toasts.show(
             f"{name} was updated. {changes}" if changes else f"{name} is up to date.", seconds=10
         )
 
@@ -80,14 +80,14 @@ class LibraryMenu:
         """Removes the package after a question; its conversations stay for when it comes back."""
         record = await self._record(identity)
         freed = formats.size(int(record.get("size") or 0))
-        sure = await self._app.asker.confirm(
+        sure = await self._asker.confirm(
             f"Remove {name}?",
             f"This frees {freed}. The conversations stay on this device and are there again when "
             "the same character is loaded again.",
             "Remove",
         )
         if sure:
-            await self._app.opening.remove(identity)
+            await self._loading.remove(identity)
 
     # Project folders
 
@@ -99,7 +99,7 @@ class LibraryMenu:
         if chosen is not None:
             name, handle = chosen
             self._folders[f"{FOLDER}{name}"] = handle
-            await self._app.opening.open_files(read_folder(handle), name)
+            await self._loading.open_files(read_folder(handle), name)
 
     def _folder_chosen(self, element: Any, _event: Any) -> Any:
         return self._take_folder(element) if element.files.length else None
@@ -111,7 +111,7 @@ class LibraryMenu:
         async def given() -> dict[str, bytes]:
             return files
 
-        await self._app.opening.open_files(given(), name)
+        await self._loading.open_files(given(), name)
 
     async def reload(self, source: str) -> None:
         """Reads the folder again, asking for it where the browser has forgotten it."""
@@ -119,5 +119,5 @@ class LibraryMenu:
         if handle is None:
             await self._open_folder()
             return
-        await self._app.opening.open_files(read_folder(handle), source.removeprefix(FOLDER))
-        self._app.page.toasts.show("The folder was read again.")
+        await self._loading.open_files(read_folder(handle), source.removeprefix(FOLDER))
+        self._page.toasts.show("The folder was read again.")

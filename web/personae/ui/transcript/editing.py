@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 from personae.conversation.entries import Entry
+from personae.player.character_player import CharacterPlayer
+from personae.ui.chat import Chat, Reply
+from personae.ui.dom.elements import by_id, clone, grow, mark, missing, part
 from personae.ui.dom.files import copy_text
+from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.menu import Item
-from personae.ui.dom.page_dom import Listeners, by_id, clone, grow, mark, missing, part
+from personae.ui.page import Page
 from personae.ui.transcript.undo import undoable
 
-if TYPE_CHECKING:
-    from personae.ui.app import App
-
+T = TypeVar("T")
 BUSY = "Wait until the reply is finished, or stop it first."
 
 
 class Editing:
-    def __init__(self, app: App) -> None:
-        self._app = app
-        on = app.page.dispatcher.on
+    def __init__(self, page: Page, chat: Chat) -> None:
+        self._page, self._chat = page, chat
+        on = page.dispatcher.on
         on("action", "copy-message", self._copy)
         on("action", "edit-message", lambda element, _: self.edit(_entry_id(element)))
         on("action", "regenerate", lambda *_: self.regenerate())
@@ -33,16 +35,16 @@ class Editing:
         self._listeners.on(by_id("feed"), "keydown", self._key)
 
     def _entry(self, entry_id: str) -> Entry | None:
-        entries: list[Entry] = self._app.chat.player.entries
-        return next((entry for entry in reversed(entries) if entry.id == entry_id), None)
+        entries = reversed(self._chat.entries)
+        return next((entry for entry in entries if entry.id == entry_id), None)
 
     def _free(self) -> bool:
         """Whether the conversation may be changed now; says why not."""
-        chat = self._app.chat
-        if chat.player is None or chat.player.read_only:
+        chat = self._chat
+        if not chat.on_stage or chat.player.read_only:
             return False
         if chat.answering:
-            self._app.page.toasts.show(BUSY)
+            self._page.toasts.show(BUSY)
         return not chat.answering
 
     def act(self, name: str, message: Any) -> bool:
@@ -51,7 +53,7 @@ class Editing:
         if missing(entry_id) or self._entry(str(entry_id)) is None:
             return False
         if name == "copy":
-            self._app.page.tasks.start(self._copy(message.querySelector("button"), None))
+            self._page.tasks.start(self._copy(message.querySelector("button"), None))
         elif name == "edit":
             self.edit(str(entry_id))
         elif name == "regenerate":
@@ -70,7 +72,7 @@ class Editing:
     def _menu(self, element: Any, _event: Any) -> None:
         entry = self._entry(_entry_id(element))
         if entry is not None and self._free():
-            self._app.page.menus.open(element, self._items(entry))
+            self._page.menus.open(element, self._items(entry))
 
     def _items(self, entry: Entry) -> list[Item]:
         last = self._last_message()
@@ -92,58 +94,63 @@ class Editing:
         return items
 
     def _last_message(self) -> Entry | None:
-        entries: list[Entry] = self._app.chat.player.entries
-        spoken = (entry for entry in reversed(entries) if entry.role in ("user", "assistant"))
+        entries = reversed(self._chat.entries)
+        spoken = (entry for entry in entries if entry.role in ("user", "assistant"))
         return next(spoken, None)
 
     # The operations
 
-    def _undoable(self, said: str, work: Callable[[Any], Any], *, answers: bool = False) -> None:
-        """``work`` gets the player; ``answers``: it brings a response."""
-        if not self._free():
-            return
-        chat, player = self._app.chat, self._app.chat.player
-        change = undoable(player, self._app.page.toasts, said, work(player), chat.refresh_list)
-        if answers:
-            chat.respond(change)
-        else:
-            self._app.page.tasks.start(change)
+    def _change(self, said: str, work: Callable[[CharacterPlayer], Awaitable[None]]) -> None:
+        """Changes the conversation so that it can be undone."""
+        if self._free():
+            self._page.tasks.start(self._undoable(said, work))
+
+    def _answer(self, said: str, work: Callable[[CharacterPlayer], Awaitable[Reply]]) -> None:
+        """As ``_change``, with what brings a response."""
+        if self._free():
+            self._chat.respond(self._undoable(said, work))
+
+    def _undoable(
+        self, said: str, work: Callable[[CharacterPlayer], Awaitable[T]]
+    ) -> Coroutine[Any, Any, T]:
+        chat = self._chat
+        return undoable(chat.player, self._page.toasts, said, work, chat.refresh_list)
 
     def regenerate(self) -> None:
         said = "The reply before was removed."
-        self._undoable(said, lambda player: player.regenerate(), answers=True)
+        self._answer(said, lambda player: player.regenerate())
 
     def go_on(self) -> None:
         if self._free():
-            self._app.chat.respond(self._app.chat.player.continue_())
+            self._chat.respond(self._chat.player.continue_())
 
     def resubmit(self, entry_id: str, text: str | None) -> None:
         said = "What followed was removed."
-        self._undoable(said, lambda player: player.resubmit(entry_id, text), answers=True)
+        self._answer(said, lambda player: player.resubmit(entry_id, text))
 
     def reject(self, entry_id: str) -> None:
         said = "The reply is struck out and will not be sent to the model again."
-        self._undoable(said, lambda player: player.reject(entry_id))
+        self._change(said, lambda player: player.reject(entry_id))
 
     def truncate(self, entry_id: str) -> None:
         said = "Everything after this message was removed."
-        self._undoable(said, lambda player: player.truncate(entry_id))
+        self._change(said, lambda player: player.truncate(entry_id))
 
     def delete(self, entry_id: str) -> None:
-        self._undoable("The message was deleted.", lambda player: player.delete(entry_id))
+        self._change("The message was deleted.", lambda player: player.delete(entry_id))
 
     def clear(self) -> None:
-        self._undoable("The conversation was cleared.", lambda player: player.clear())
+        self._change("The conversation was cleared.", lambda player: player.clear())
 
     async def fork(self, entry_id: str) -> None:
-        await self._app.chat.player.fork(entry_id)
-        self._app.page.toasts.show("This is the fork. The conversation before is in the list.")
+        await self._chat.player.fork(entry_id)
+        self._page.toasts.show("This is the fork. The conversation before is in the list.")
 
     # The editor
 
     def edit(self, entry_id: str) -> None:
         """Opens the editor in the place of the message."""
-        message = self._app.page.transcript.element_of(entry_id)
+        message = self._page.transcript.element_of(entry_id)
         entry = self._entry(entry_id)
         if message is None or entry is None or not self._free():
             return
@@ -162,11 +169,11 @@ class Editing:
 
     def edit_last_own(self) -> bool:
         """Edits the newest user message; False when there is none in view."""
-        entries: list[Entry] = self._app.chat.player.entries if self._app.chat.player else []
-        if self._app.chat.answering:
+        if self._chat.answering:
             return False
-        own = next((entry for entry in reversed(entries) if entry.role == "user"), None)
-        if own is None or self._app.page.transcript.element_of(own.id) is None:
+        entries = reversed(self._chat.entries)
+        own = next((entry for entry in entries if entry.role == "user"), None)
+        if own is None or self._page.transcript.element_of(own.id) is None:
             return False
         self.edit(own.id)
         return True
@@ -198,7 +205,7 @@ class Editing:
         entry_id = _entry_id(element)
         entry, text = self._entry(entry_id), self._close_editor(element)
         if entry is not None and text.strip() and text != entry.content:
-            self._undoable("The message was changed.", lambda player: player.edit(entry_id, text))
+            self._change("The message was changed.", lambda player: player.edit(entry_id, text))
 
     def _resend(self, element: Any) -> None:
         if not self._free():

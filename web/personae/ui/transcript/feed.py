@@ -1,7 +1,7 @@
 """The transcript's rows, and those of them that are drawn.
 
 Invariants: the drawn rows are one contiguous range [first, last) and the feed's only children, in
-order; the feed's padding stands for the rest; every view is closed when its row is taken away.
+order; the feed's padding stands for the rest; every one is closed when its row is taken away.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any
 import js
 from pyodide.ffi import create_proxy
 
-from personae.ui.dom.page_dom import by_id, missing
-from personae.ui.transcript.message import IntroView, LogView, MessageView
+from personae.ui.dom.elements import by_id, missing
+from personae.ui.transcript.drawn_rows import DrawnIntro, DrawnLog, DrawnMessage
+from personae.ui.transcript.row_heights import RowHeights
 from personae.ui.transcript.rows import INTRO, Row, Rows
-from personae.ui.transcript.window import RowHeights
 
-View = IntroView | LogView | MessageView
+Drawn = DrawnIntro | DrawnLog | DrawnMessage
 _BUDGET = 9.0
 """Milliseconds of drawing per frame."""
 _TAIL = 32.0
 
 
 class Feed:
-    """``resized``: called as ResizeObserver does when drawn rows or the view have another size."""
+    """``resized``: called as ResizeObserver does when the viewport or drawn rows change size."""
 
     def __init__(self, scroller: Any, resized: Callable[[Any, Any], None]) -> None:
         self.rows, self.heights = Rows(), RowHeights()
@@ -33,7 +33,7 @@ class Feed:
         """The character's name, description and intro."""
         self.streaming = False
         self._scroller, self._element = scroller, by_id("feed")
-        self._views: dict[str, View] = {}
+        self._drawn: dict[str, Drawn] = {}
         self._resized = create_proxy(resized)
         self._observer = js.ResizeObserver.new(self._resized)
         self._observer.observe(scroller)
@@ -44,8 +44,8 @@ class Feed:
 
     def element_of(self, key: str) -> Any:
         """The drawn element of a row, or None."""
-        view = self._views.get(key)
-        return None if view is None else view.element
+        drawn = self._drawn.get(key)
+        return None if drawn is None else drawn.element
 
     def key_of(self, element: Any) -> str | None:
         """The row that ``element`` is or is in; None outside of the feed."""
@@ -63,7 +63,7 @@ class Feed:
         """The key of the first drawn row of [first, last) that ends below ``edge``, and its top."""
         for at in range(max(first, self.first), min(last, self.last)):
             key = self.rows.rows[at].key
-            box = self._views[key].element.getBoundingClientRect()
+            box = self._drawn[key].element.getBoundingClientRect()
             if box.bottom > edge:
                 return key, box.top
         return None
@@ -122,58 +122,53 @@ class Feed:
         self.first = self.last = row
 
     def clear(self) -> None:
-        for view in self._views.values():
-            self._observer.unobserve(view.element)
-            view.close()
-        self._views.clear()
+        for drawn in self._drawn.values():
+            self._observer.unobserve(drawn.element)
+            drawn.close()
+        self._drawn.clear()
         self._element.replaceChildren()
         self.first = self.last = 0
-
-    def close(self) -> None:
-        self.clear()
-        self._observer.disconnect()
-        self._resized.destroy()
 
     # Drawing
 
     def redraw(self, key: str) -> None:
         """Draws a row again if it is drawn."""
-        view, at = self._views.get(key), self.rows.index(key)
-        if view is not None and at >= 0:
-            self._draw(view, at)
+        drawn, at = self._drawn.get(key), self.rows.index(key)
+        if drawn is not None and at >= 0:
+            self._draw(drawn, at)
 
-    def _draw(self, view: View, at: int) -> None:
+    def _draw(self, drawn: Drawn, at: int) -> None:
         row = self.rows.rows[at]
         last = at == self.rows.last_message()
-        view.update(row, streaming=self.streaming and last and _speaks(row), last=last)
-        view.element.setAttribute("aria-posinset", str(at + 1))
-        view.element.setAttribute("aria-setsize", str(len(self.rows)))
+        drawn.update(row, streaming=self.streaming and last and _speaks(row), last=last)
+        drawn.element.setAttribute("aria-posinset", str(at + 1))
+        drawn.element.setAttribute("aria-setsize", str(len(self.rows)))
 
-    def _make(self, row: Row) -> View:
+    def _make(self, row: Row) -> Drawn:
         if row.kind == "intro":
-            return IntroView(*self.who)
-        return (LogView if row.kind == "log" else MessageView)(row, self.who[0])
+            return DrawnIntro(*self.who)
+        return (DrawnLog if row.kind == "log" else DrawnMessage)(row, self.who[0])
 
     def _add(self, at: int, *, before: bool) -> int:
         row = self.rows.rows[at]
-        view = self._make(row)
-        self._views[row.key] = view
-        self._draw(view, at)
-        self._element.prepend(view.element) if before else self._element.append(view.element)
-        self._observer.observe(view.element)
+        drawn = self._make(row)
+        self._drawn[row.key] = drawn
+        self._draw(drawn, at)
+        self._element.prepend(drawn.element) if before else self._element.append(drawn.element)
+        self._observer.observe(drawn.element)
         return at
 
     def _take_away(self, at: int) -> None:
-        view = self._views.pop(self.rows.rows[at].key)
-        self._observer.unobserve(view.element)
-        if view.element.contains(js.document.activeElement):
+        drawn = self._drawn.pop(self.rows.rows[at].key)
+        self._observer.unobserve(drawn.element)
+        if drawn.element.contains(js.document.activeElement):
             self._scroller.focus(preventScroll=True)
-        view.element.remove()
-        view.close()
+        drawn.element.remove()
+        drawn.close()
 
     def _measure(self, drawn: Sequence[int]) -> None:
         for at in drawn:
-            self.heights.set(at, self._views[self.rows.rows[at].key].element.offsetHeight)
+            self.heights.set(at, self._drawn[self.rows.rows[at].key].element.offsetHeight)
 
     def _pad(self) -> None:
         above = self.heights.offset(self.first)

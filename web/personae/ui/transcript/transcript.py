@@ -1,7 +1,7 @@
-"""The windowed transcript: only rows near the view are in the DOM.
+"""The windowed transcript: only rows near the viewport are in the DOM.
 
 Invariants: what the reader looks at does not move, whatever is measured, drawn or grows elsewhere.
-The view follows the end only while the reader is there.
+The viewport follows the end only while the reader is there.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import js
 
 from personae.conversation.entries import Entry
 from personae.package.steps import run, run_async
-from personae.ui.dom.page_dom import Frames, Listeners, by_id, show
+from personae.ui.dom.elements import by_id, show
+from personae.ui.dom.frames import Frames
+from personae.ui.dom.listeners import Listeners
 from personae.ui.transcript.feed import Feed
+from personae.ui.transcript.row_heights import visible_range
 from personae.ui.transcript.rows import INTRO, Rows
-from personae.ui.transcript.window import visible_range
 
 _MARGIN = 900.0
-"""Pixels beyond the view in which rows are kept ready."""
+"""Pixels beyond the viewport in which rows are kept ready."""
 _AT_END, _FAR = 48.0, 200.0
 """Pixels to the end within which the reader is there, and beyond which a button leads there."""
 _ABOVE = 80.0
@@ -156,7 +158,7 @@ class Transcript:
         self._frames.schedule("window", self._update)
 
     def _update(self) -> None:
-        """Draws what belongs in the view, as far as there is time."""
+        """Draws what belongs in the viewport, as far as there is time."""
         feed, height = self._feed, self._scroller.clientHeight
         if not len(feed.rows) or not height:
             return
@@ -165,13 +167,13 @@ class Transcript:
         if last <= feed.first or first >= feed.last:
             feed.begin_at(last if self._pinned else feed.heights.row_at(top))
         done = feed.show(first, last, from_end=self._pinned)
-        self._settle(anchor)
+        self._keep_place(anchor)
         show(self._jump, self._is_far_from_end(height))
         if not done or self._wanted(height)[1] != (first, last):
             self._schedule()  # rows turned out to have other heights than was guessed
 
     def _wanted(self, height: float) -> tuple[float, tuple[int, int]]:
-        """The view's top, and the rows that belong into it and around it."""
+        """The viewport's top, and the rows that belong into it and around it."""
         heights = self._feed.heights
         top = heights.total() - height if self._pinned else self._scroller.scrollTop
         return top, visible_range(heights, max(0.0, top), height, _MARGIN)
@@ -186,7 +188,7 @@ class Transcript:
         top: float = self._scroller.getBoundingClientRect().top
         return top
 
-    def _settle(self, anchor: tuple[str, float] | None) -> None:
+    def _keep_place(self, anchor: tuple[str, float] | None) -> None:
         """Follows the end, or puts the row that was first in view back where it was."""
         if self._pinned:
             self._scroll_to(self._scroller.scrollHeight)
@@ -196,7 +198,7 @@ class Transcript:
                 self._scroll_to(self._scroller.scrollTop + moved)
 
     def _bring(self, key: str, below: float) -> None:
-        """Scrolls until a row begins ``below`` pixels under the view's top."""
+        """Scrolls until a row begins ``below`` pixels under the viewport's top."""
         offset = self._feed.heights.offset(self._feed.rows.index(key))
         self._scroller.scrollTop = max(0.0, offset - below)
         self._update()
@@ -220,7 +222,7 @@ class Transcript:
             self._schedule()
 
     def _resized(self, boxes: Any, _observer: Any) -> None:
-        """Rows or the view have another size: keeps the sums right and the reader in place."""
+        """Rows or the viewport have another size: keeps the sums right and the reader in place."""
         feed, edge, shift, changed = self._feed, self._scroller.scrollTop, 0.0, False
         for box in list(boxes):
             at = feed.rows.index(box.target.getAttribute("data-entry-id") or INTRO)
@@ -242,7 +244,3 @@ class Transcript:
     def _scroll_to(self, top: float) -> None:
         self._scroller.scrollTop = top
         self._seen_top = self._scroller.scrollTop
-
-    def close(self) -> None:
-        self._feed.close()
-        self._listeners.close()

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from personae.errors import UsageError
-from personae.ui.dom.notices import Toasts
+from personae.player.character_player import CharacterPlayer
+from personae.ui.notices.toasts import Toasts
 
 SECONDS = 10
 
-
-Restored = Callable[[], Any]
+Restored = Callable[[], Awaitable[None]]
 """Awaited when something was brought back."""
+T = TypeVar("T")
 
 
-async def undoable(player: Any, toasts: Toasts, said: str, work: Any, restored: Restored) -> Any:
-    """Awaits ``work``, which changes the open conversation, and offers to take it back.
+async def undoable(
+    player: CharacterPlayer,
+    toasts: Toasts,
+    said: str,
+    work: Callable[[CharacterPlayer], Awaitable[T]],
+    restored: Restored,
+) -> T:
+    """Does ``work``, which changes the open conversation, and offers to take it back.
 
     Undo puts a copy of the conversation as it was, agents' stores included, in its place.
     """
@@ -33,10 +40,10 @@ async def undoable(player: Any, toasts: Toasts, said: str, work: Any, restored: 
 
     # Shown at once: a new response may take long, and may be what is not wanted.
     toasts.show(said, action="Undo", work=restore, seconds=SECONDS)
-    return await work
+    return await work(player)
 
 
-async def _delete_when_free(player: Any, conversation_id: str) -> None:
+async def _delete_when_free(player: CharacterPlayer, conversation_id: str) -> None:
     """Deletes the conversation that was just left, once its last call has ended."""
     for _ in range(20):
         try:
@@ -50,7 +57,7 @@ async def _delete_when_free(player: Any, conversation_id: str) -> None:
 
 
 async def delete_conversation(
-    player: Any, toasts: Toasts, conversation_id: str, restored: Restored
+    player: CharacterPlayer, toasts: Toasts, conversation_id: str, restored: Restored
 ) -> None:
     """Deletes a conversation and offers to bring it back."""
     before = await player.snapshot(conversation_id)
