@@ -20,6 +20,7 @@ from personae.conversation.changes import (
 )
 from personae.conversation.entries import Entry
 from personae.errors import AgentError, PersonaeError, UsageError
+from personae.package.declarations import declared
 from personae.package.model import Package
 from personae.player.character_player import CharacterPlayer
 from personae.player.environment import Environment
@@ -97,7 +98,7 @@ class Chat:
             package,
             character_id=character_id,
             environment=self._environment,
-            **settings.player_options(character_id),
+            **settings.player_options(character_id, declared(package)),
         )
         self._player, self._package, self.character_id = player, package, character_id
         self._unsubscribe += [
