@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -50,10 +51,17 @@ def package(declares: str = "") -> bytes:
     return data.getvalue()
 
 
+@pytest.fixture(scope="module")
+def reading_url(serve: Callable[..., str], running_provider: ModelProvider) -> str:
+    """A player whose host reads web pages for agents."""
+    port = running_provider.url.rpartition(":")[2]
+    return serve("--reader", "--proxy-networks", "127.0.0.0/8", "--proxy-ports", f"80,443,{port}")
+
+
 @pytest.fixture
-def app(page: Page, player_url: str, provider: ModelProvider) -> AppPage:
+def app(page: Page, reading_url: str, provider: ModelProvider) -> AppPage:
     link = provider.serve("/mara.zip", package())
-    app = AppPage(page, player_url).open(f"?loadCharacter={link}")
+    app = AppPage(page, reading_url).open(f"?loadCharacter={link}")
     expect(app.by("composer")).to_be_editable(timeout=READY)
     return app
 
@@ -112,7 +120,7 @@ def test_our_own_notices_have_no_such_line_and_are_not_pushed_out(app: AppPage) 
 
 
 def test_a_version_that_declares_something_else_is_asked_about_again(
-    app: AppPage, provider: ModelProvider, player_url: str
+    app: AppPage, provider: ModelProvider
 ) -> None:
     page = app.page
     web = page.locator("[data-change=settings-web]")

@@ -278,7 +278,7 @@ def test_no_text_of_anybody_makes_the_browser_ask_before_a_click(
     provider.script(stream(*pieces, chunk({}, "stop"), DONE))
     app.say(bad).answered("auto")
     page.locator('[data-action="open-palette"]').click()
-    page.keyboard.press("Enter")
+    page.get_by_role("combobox", name="Find a command").press("Enter")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(app.by("toast")).to_be_visible(timeout=READY)
     expect(page.locator(".palette-problem")).to_contain_text(trap.host)
