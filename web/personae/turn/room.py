@@ -15,7 +15,7 @@ from personae.llm.models import Models
 from personae.package.steps import Install
 from personae.ports import Clock, Sandbox
 from personae.settings import Settings
-from personae.storage.agent_log import AgentLog
+from personae.storage.activity_log import ActivityLog
 from personae.storage.journal import Journal
 from personae.turn.display import Display
 from personae.turn.events import Events
@@ -48,7 +48,7 @@ class Room:
         self.models = surroundings.models
         self.clock = surroundings.clock
         self.meter = Meter(journal, lambda: surroundings.settings().limits)
-        self.log = AgentLog(journal, self.clock, self.events.change)
+        self.log = ActivityLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)
         self.stopping = Stopping()
 
