@@ -35,7 +35,7 @@ class Planned:
 
 
 class Executor:
-    """``install`` fetches the schema library when it is needed and not there."""
+    """``install`` fetches what checks schemas when it is needed and not there."""
 
     def __init__(
         self,
