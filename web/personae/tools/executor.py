@@ -15,8 +15,8 @@ from personae.conversation.entries import ToolCall
 from personae.errors import PersonaeError, ToolError
 from personae.llm.arguments import parse_arguments
 from personae.package.steps import Install
-from personae.tools.definition import Outcome, Tool, ToolTable, failed
 from personae.tools.invocation import Invocation
+from personae.tools.tool import Outcome, Tool, ToolTable, failed
 from personae.tools.validation import check_arguments
 
 CUT = "Error: the user stopped the response before this call had a result."
