@@ -59,6 +59,16 @@ async def test_the_first_call_starts_the_worker_and_loads_the_agent() -> None:
     assert len(rig.sandbox.workers) == 1
 
 
+async def test_a_worker_is_told_every_function_that_the_contract_names() -> None:
+    rig = Rig()
+    await rig.call()
+    assert rig.worker.got[0]["functions"] == [
+        *("onLoad", "onToolCall"),
+        *("onConversationStart", "onBeforeResponse", "onAfterResponse"),
+        *("onAfterToolCall", "onAfterUserEdit"),
+    ]
+
+
 async def test_calls_are_answered_one_after_the_other() -> None:
     rig = Rig()
     answers = await asyncio.gather(*(rig.call(name) for name in ("a", "b", "c")))

@@ -1,7 +1,7 @@
 /**
  * What crosses between Python and JavaScript in the page, and from there to an embedding page.
  *
- * Python's ends: `personae/browser/` and `personae/ui/markdown.py` for `Host`,
+ * Python's ends: `personae/browser/` and `personae/ui/dom/markdown.py` for `Host`,
  * `personae/browser/embed.py` for `EmbeddedPlayer`. Texts named `...Text` are JSON.
  */
 import type { PyodideAPI } from "pyodide";

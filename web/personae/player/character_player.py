@@ -258,7 +258,7 @@ class CharacterPlayer:
         return self._seat.agents.store(views.find_agent(self._seat, agent_id))
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
-        """What the agent did, see ``agent_log.AgentLog``."""
+        """What the agent did, see ``activity_log.ActivityLog``."""
         program = views.find_agent(self._seat, agent_id)
         return self._seat.room.log.lines(self._seat.belongings.owner(program.agent_id))
 

@@ -26,8 +26,8 @@ class Environment:
     fetch_package: Fetch
     lock: Lock
     install: Callable[[str], Awaitable[None]] | None = None
-    """Makes a library importable that only some packages need (``jsonschema``, ``ruamel``); None:
-    they are there."""
+    """Makes a Python package importable that only some characters need (``jsonschema``,
+    ``ruamel``); None: they are there."""
     web_reader: Callable[[str, int], Awaitable[dict[str, Any]]] | None = None
     """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""
     saver: Saver = field(init=False)

@@ -17,10 +17,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram
+from personae.package.model import AgentProgram, HookEvent, hook_function
 from personae.ports import Clock, Sandbox, Wire
 from personae.protocol import limit
 from personae.sandbox.bridge_requests import BridgeRequests, Serve
@@ -38,15 +38,7 @@ BOOT_DEADLINE = 60_000
 RETRY_AFTER = 60_000
 """Milliseconds until a module that failed to load is tried again."""
 
-FUNCTIONS = (
-    "onLoad",
-    "onToolCall",
-    "onConversationStart",
-    "onBeforeResponse",
-    "onAfterResponse",
-    "onAfterToolCall",
-    "onAfterUserEdit",
-)
+FUNCTIONS = ("onLoad", "onToolCall", *map(hook_function, get_args(HookEvent)))
 """The functions the contract names; Python and Lua agents export them in snake_case."""
 
 _CODES = {

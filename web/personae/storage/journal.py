@@ -59,7 +59,7 @@ class Journal:
         self.broken_stores: set[str] = set()
         """Owners whose stored data cannot be read: they are not called, it is not replaced."""
         self.logs: dict[tuple[str, int], str | bytes] = {}
-        """What is stored of the agents' logs, by owner and number (``agent_log.py``)."""
+        """What is stored of the agents' logs, by owner and number (``activity_log.py``)."""
         self.unreadable: list[Put] = []
         """Records of this conversation that cannot be read, as they are."""
         self._saver = saver

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram, Package
+from personae.package.model import AgentProgram, Package, hook_function
 from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
@@ -116,7 +116,7 @@ class Agents:
         self._processes.clear()
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
-        function = "onConversationStart"
+        function = hook_function("conversationStart")
         with suppress(AgentError):
             if await self.exports(program, function):
                 with self._reported(program, function):

@@ -16,7 +16,7 @@ from personae.llm.models import Models
 from personae.package.steps import Install
 from personae.ports import Clock, Sandbox
 from personae.settings import Settings
-from personae.storage.agent_log import AgentLog
+from personae.storage.activity_log import ActivityLog
 from personae.storage.journal import Journal
 from personae.turn.display import Display
 from personae.turn.events import Events
@@ -55,7 +55,7 @@ class Room:
             lambda: surroundings.settings().limits,
             lambda: self.events.change(AgentsChanged()),
         )
-        self.log = AgentLog(journal, self.clock, self.events.change)
+        self.log = ActivityLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)
         self.stopping = Stopping()
 

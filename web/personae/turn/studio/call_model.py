@@ -21,12 +21,12 @@ from personae.llm.request.token_estimate import estimate_body
 from personae.llm.stream.reply import Reply
 from personae.package.model import AgentProgram, ToolDefinition
 from personae.tools.agent_tools import CallAgent, agent_tools
-from personae.tools.definition import Outcome, ToolTable
 from personae.tools.executor import Executor, Planned
 from personae.tools.grants import granted
 from personae.tools.invocation import Invocation
 from personae.tools.loop import Limits, ToolLoop
 from personae.tools.registry import Registry
+from personae.tools.tool import Outcome, ToolTable
 from personae.turn.room import Room
 
 DEFAULT_TOKENS = 1024
