@@ -32,7 +32,10 @@ class ModelError(PersonaeError):
 
 
 class AgentError(PersonaeError):
-    """An agent threw, ran past its deadline, or broke a limit. ``detail``: agentId, function."""
+    """An agent threw, ran past its deadline, or broke a limit.
+
+    ``detail``: agentId, function; ``thrown``: the agent's own words, which end the message.
+    """
 
 
 class BridgeError(PersonaeError):

@@ -374,10 +374,12 @@ class CharacterPlayer:
         return journal
 
     def _writable(self) -> Session:
-        """The open session, for one that changes it. Raises UsageError."""
+        """The open session, which the user changes. Raises UsageError."""
         self._check_alive()
-        check_free(self._session)
-        return self._session
+        session = self._session
+        check_free(session)
+        session.room.user_acted = True
+        return session
 
     def _check_alive(self) -> None:
         if self._disposed:

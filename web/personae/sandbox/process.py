@@ -262,7 +262,8 @@ class AgentProcess:
         if message.type == type_:
             return message
         code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
-        raise self._error(code, f"could not be loaded: {_clean(message.fields['message'])}")
+        thrown = _clean(message.fields["message"])
+        raise self._error(code, f"could not be loaded: {thrown}", thrown=thrown)
 
     def _ask(
         self, function: str, deadline: float, text: str, store: str | None = None
@@ -307,7 +308,8 @@ class AgentProcess:
             self._requests.accept(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
             self._end()
-            self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
+            thrown = _clean(message.fields["message"])
+            self._fail("agent_crashed", f"crashed: {thrown}", thrown=thrown)
         else:
             self._check_call(message)
             self._requests.cancel()

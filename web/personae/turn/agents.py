@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package, hook_function
-from personae.sandbox.process import AgentProcess, StoreText
+from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
@@ -38,9 +38,8 @@ class Bridge(Protocol):
         """Answers what a call asks for, see ``bridge_requests.Serve``. Raises BridgeError."""
         ...
 
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """See ``process.Notice``."""
-        ...
+    @property
+    def notice(self) -> Notice: ...
 
 
 class Agents:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import PersonaeError
 from personae.llm.models import Models
 from personae.package.steps import Install
@@ -47,13 +48,20 @@ class Room:
         self.events = surroundings.events
         self.models = surroundings.models
         self.clock = surroundings.clock
-        self.meter = Meter(journal, lambda: surroundings.settings().limits)
+        self.user_acted = False
+        """Whether the user has said or pressed something here since the conversation was opened."""
+        self.meter = Meter(
+            journal,
+            lambda: surroundings.settings().limits,
+            lambda: self.events.change(AgentsChanged()),
+        )
         self.log = ActivityLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)
         self.stopping = Stopping()
 
     def begin_answer(self) -> Answering:
         """The user asks for an answer."""
+        self.user_acted = True
         self.stopping.answering = answering = Answering()
         self.display.answering(True)
         return answering
