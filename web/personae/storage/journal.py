@@ -169,7 +169,7 @@ class Journal:
         self._changed(AgentsChanged())
 
     def put_log(self, owner: str, number: int, value: str) -> None:
-        """Adds a record to an agent's log; stored with whatever is saved next."""
+        """Adds a record to an agent's activity log; stored with whatever is saved next."""
         self.logs[owner, number] = value
         self._write(Put("logs", log_key(self.id, owner, number), value))
 

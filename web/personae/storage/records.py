@@ -58,7 +58,7 @@ def put_store(conversation_id: str, owner: str, store: StoreText) -> Put:
 
 
 def log_key(conversation_id: str, owner: str, number: int) -> Key:
-    """The key of one record of an agent's log; ``owner`` as for ``put_store``."""
+    """The key of one record of an agent's activity log; ``owner`` as for ``put_store``."""
     return (conversation_id, owner, number)
 
 

@@ -152,7 +152,7 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's log, for its author, and tells who listens."""
+        """Notes a failure in the agent's activity log, and tells who listens."""
         try:
             yield
         except AgentError as error:

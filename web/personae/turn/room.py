@@ -6,9 +6,8 @@ With one character it is a room of one: nothing here asks how many there are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from personae.conversation.changes import AgentsChanged
 from personae.errors import PersonaeError
@@ -22,8 +21,7 @@ from personae.turn.display import Display
 from personae.turn.events import Events
 from personae.turn.stop import Answering, Stopping
 from personae.turn.studio.token_caps import Meter
-
-ReadPage = Callable[[str, int], Awaitable[dict[str, Any]]]
+from personae.turn.studio.web_fetch import WebReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Surroundings:
     events: Events
     install: Install | None = None
     """See ``Environment.install``."""
-    read_page: ReadPage | None = None
+    web_reader: WebReader | None = None
     """See ``Environment.web_reader``."""
 
 

@@ -97,5 +97,5 @@ class StudioBridge:
 
     async def _web_fetch(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         surroundings = self._room.surroundings
-        read_page, allowed = surroundings.read_page, surroundings.settings().web_access
-        return await fetch_page(read_page, allowed, arguments["url"], arguments.get("options"))
+        reader, allowed = surroundings.web_reader, surroundings.settings().web_access
+        return await fetch_page(reader, allowed, arguments["url"], arguments.get("options"))

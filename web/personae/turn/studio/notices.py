@@ -2,7 +2,7 @@
 
 Invariants: what is shown to the user is plain text (``unicode.plain``) of a bounded length and
 comes with the agent's and the character's name, which the agent has no part in; a character's
-toasts come at a bounded rate, and what is dropped is named in the agent's log.
+toasts come at a bounded rate, and what is dropped is named in the agent's activity log.
 """
 
 from __future__ import annotations
