@@ -18,7 +18,7 @@ from personae.llm.request.body import (
     user_message,
 )
 from personae.package.model import ToolDefinition
-from personae_server.chat_fields import TABLE, asked_tokens, chat_fields, table_rows
+from personae_server.chat_fields import LENGTHS, TABLE, asked_tokens, chat_fields, table_rows
 from personae_server.errors import HttpError
 
 from tests.server.recipes import HOSTING
@@ -210,6 +210,23 @@ async def test_the_operator_adds_fields_and_sets_bounds(static: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", LENGTHS)
+def test_a_bound_of_the_answers_length_holds_under_both_names(name: str) -> None:
+    fields = chat_fields([f"{name}=4096"])
+    for other in LENGTHS:
+        assert fields.clean({other: 4096}, "") == {other: 4096}
+        with pytest.raises(HttpError):
+            fields.clean({other: 4097}, "")
+
+
+def test_each_of_the_two_names_can_have_its_own_bound() -> None:
+    fields = chat_fields(["max_completion_tokens=9000", "max_tokens=10"])
+    sent = {"max_tokens": 10, "max_completion_tokens": 9000}
+    assert fields.clean(sent, "") == sent
+    with pytest.raises(HttpError):
+        fields.clean({"max_tokens": 11}, "")
+
+
 @pytest.mark.parametrize("change", ["n=x", "n=0", "n=inf", "n=nan", "tools=5", "n="])
 def test_a_bound_that_is_none_is_named(change: str) -> None:
     with pytest.raises(UsageError, match="relay_fields has") as caught:
@@ -259,7 +276,10 @@ def test_nothing_but_the_tables_fields_comes_through(body: dict[str, Any]) -> No
         ({}, None),
         ({"n": 3}, None),
         ({"max_tokens": 10, "n": 3}, 30),
-        ({"max_tokens": 10, "max_completion_tokens": 7}, 7),
+        ({"max_tokens": 10, "max_completion_tokens": 7}, 10),
+        ({"max_tokens": 1, "max_completion_tokens": 90_000}, 90_000),
+        ({"max_tokens": 10, "n": 3.0}, 30),
+        ({"max_tokens": 10.0}, 10),
         ({"max_tokens": None, "max_completion_tokens": 7}, 7),
     ],
 )
