@@ -9,6 +9,7 @@ import pytest
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
 from personae.package.steps import run
+from personae.player.views import conversation_list
 from personae.storage.agent_log import AgentLog
 from personae.storage.head import head_from_json
 from personae.storage.transfer.conversation_file import import_conversation
@@ -73,6 +74,13 @@ def test_lines_of_a_log_that_are_none_are_left_out() -> None:
     journal: Any = Logs(*odd, good)
     clock: Any = None
     assert AgentLog(journal, clock, lambda change: None).lines("a") == [good]
+
+
+def test_a_title_is_one_plain_line() -> None:
+    head = head_from_json({**HEAD, "title": "\u202eold\n\n" + "x" * 9_000})
+    [listed] = conversation_list([head], head)
+    assert listed["title"].startswith("old x")
+    assert len(listed["title"]) == 200
 
 
 def test_stored_reasoning_says_nothing_else_in_a_request() -> None:
