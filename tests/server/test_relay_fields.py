@@ -101,6 +101,9 @@ def tool(**more: Any) -> dict[str, Any]:
         ({"tools": tool()["tools"] * 129}, "field_invalid"),
         (tool(description="x" * 256 * 1024), "field_invalid"),
         (tool(parameters={"properties": {"a": {"$ref": URL}}}), "field_invalid"),
+        (tool(parameters={"properties": {"a": {"$id": URL, "$ref": "#/b"}}}), "field_invalid"),
+        (tool(parameters={"id": f" {URL}", "$ref": "#/b"}), "field_invalid"),
+        (tool(parameters={"$id": "//inner.example/x"}), "field_invalid"),
         (tool(server_url=URL), "field_not_forwarded"),
         ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"$ref": URL}}}},
          "field_invalid"),
@@ -143,7 +146,8 @@ FULL = {
     "verbosity": "low", "tool_choice": {"type": "function", "function": {"name": "roll"}},
     "response_format": {"type": "json_schema", "json_schema": {
         "name": "a", "schema": {"$defs": {"b": {}}, "$ref": "#/$defs/b"}, "strict": True}},
-    **tool(description="d", parameters={"type": "object", "properties": {"$ref": {}}}, strict=None),
+    **tool(description="d", strict=None, parameters={
+        "type": "object", "$id": "#a", "properties": {"$ref": {}, "id": {"const": URL}}}),
     "messages": [
         {"role": "developer", "content": "d", "name": "n"},
         {"role": "user", "content": [
