@@ -87,6 +87,7 @@ def test_what_an_agent_shows_stands_under_its_name(app: AppPage) -> None:
         said = shown.locator(":scope :is(.toast-text, .audit-text, [data-part=problem-text])")
         expect(said).to_have_text(POSE)
         assert not label.evaluate("(label, said) => label.contains(said)", said.element_handle())
+        expect(shown.locator(".audit-note")).to_be_hidden()
         above = label.bounding_box(), said.bounding_box()
         assert above[0] and above[1] and above[0]["y"] + above[0]["height"] <= above[1]["y"] + 1
 
@@ -103,6 +104,27 @@ def test_what_an_agent_throws_is_no_sentence_of_ours(app: AppPage) -> None:
     answer = app.page.locator(".palette-problem")
     expect(answer.locator(".from-agent")).to_be_visible(timeout=READY)
     expect(answer).to_contain_text(POSE)
+
+
+def test_what_an_imported_conversation_notes_does_not_speak_as_the_player(app: AppPage) -> None:
+    entries = [
+        {"id": f"e{number:010d}", "role": role, "content": f"{POSE}{HIDDEN}", "at": 1}
+        for number, role in enumerate(("log", "summary"), 1)
+    ]
+    made = {
+        "format": "personae-conversation",
+        "version": 1,
+        "conversation": {"id": "x", "characterId": "y", "createdAt": 1, "updatedAt": 1},
+        "entries": entries,
+    }
+    data = {"name": "x.json", "mimeType": "application/json", "buffer": json.dumps(made).encode()}
+    app.page.locator("#import-file").set_input_files([data])
+    for at in range(2):
+        entry = app.by("audit-entry").nth(at)
+        expect(entry.locator(".audit-note")).to_have_text("Note in this conversation:")
+        expect(entry.locator(".audit-note")).to_be_visible()
+        expect(entry.locator(".from-agent")).to_be_hidden()
+        assert entry.locator(".audit-text").text_content() == POSE
 
 
 def test_our_own_notices_have_no_such_line_and_are_not_pushed_out(app: AppPage) -> None:

@@ -41,6 +41,19 @@ def test_the_whole_object_is_kept():
     assert loaded.config["temperature"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202eadA\u200b\x00\n Lee", "adA Lee"),
+        ("x" * 5000, "x" * 79 + "…"),
+        ("\u202e\u200b", "Unnamed character"),
+        ("\U0001f469\u200d\U0001f680", "\U0001f469\u200d\U0001f680"),
+    ],
+)
+def test_a_name_is_one_plain_line(name: str, shown: str):
+    assert load_package(package({"name": name})).name == shown
+
+
 def test_byte_order_mark_and_windows_line_ends():
     data = '\ufeff{\r\n  "name": "Ada"\r\n}\r\n'.encode()
     assert load_package(with_config(data)).name == "Ada"

@@ -15,7 +15,8 @@ async def ask(
 ):
     """The bridge's answer to one request made in a tool call, or its refusal (code, message).
 
-    ``before``: what the character said in earlier turns; ``replies``: to the agent's own calls.
+    ``before``: what the character said in earlier turns; ``replies``: to the agent's own calls,
+    texts or what the transport gives.
     """
     answers = []
 
@@ -30,8 +31,11 @@ async def ask(
     for text in before:
         world.transport.says(text)
     world.transport.calls(("act", {}))
-    for text in replies:
-        world.transport.replies(text)
+    for reply in replies:
+        if isinstance(reply, str):
+            world.transport.replies(reply)
+        else:
+            world.transport.script.append(reply)
     world.transport.says("Done.")
     source = package(agent("a", "act", apis=apis), **(character or {}))
     async with playing(world, source, **settings) as player:

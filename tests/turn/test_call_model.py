@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from personae.errors import AgentError, PersonaeError
+from personae.errors import AgentError, ModelError, PersonaeError
 from personae.package.model import SubAgent
 from personae.turn.studio.call_model import call_messages, reply_tokens
 
+from tests.fakes import FakeResponse
 from tests.player.support import World, agent, heard, package, playing, tool
 from tests.turn.test_bridge import ask
 
@@ -56,6 +57,33 @@ async def test_without_a_worker_model_the_main_one_works():
 async def test_a_model_id_is_refused():
     code, message = await ask("callModel", "x", [], 10, {"model": "gpt-9"})
     assert (code, "'worker' or 'main'" in message) == ("model_not_allowed", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (
+            FakeResponse([b'{"error": {"message": "org-mine of me@home.example, http://10.0.0.5"}}'],
+                         status=401),
+            "model_unauthorized",
+            "The provider refused the API key (HTTP 401).",
+        ),
+        (FakeResponse([b"<html><title>my router"]), "model_not_json",
+         "The model gave no answer (HTTP 200)."),
+        (
+            ModelError("model_bad_settings", "http://10.0.0.5/v1 is none.", url="http://10.0.0.5"),
+            "model_bad_settings",
+            "The model gave no answer.",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_failure_tells_agents_nothing_of_the_user(answer, code, said):
+    world = World()
+    asked = asyncio.ensure_future(
+        ask("callModel", "x", [], world=world, replies=[answer], base_url="http://10.0.0.5/v1")
+    )
+    await world.clock.advance(30_000)
+    assert await asked == (code, said)
 
 
 async def test_sampling_options_are_passed_on():

@@ -162,7 +162,7 @@ def test_web_access_belongs_to_one_character() -> None:
 async def test_what_was_chosen_before_the_stored_settings_could_be_read_is_kept() -> None:
     stored = Settings(base_url="https://m.example/v1", model="m", temperature=0.4)
     chosen = Settings(model="other", web_access={"a": {"x": ["@api studio.web"]}})
-    assert settings.merged(stored, chosen) == replace(
+    assert settings.merged(stored, Settings(), chosen) == replace(
         stored, model="other", web_access={"a": {"x": ["@api studio.web"]}}
     )
 
@@ -177,7 +177,7 @@ async def test_a_damaged_key_is_no_key(text: str) -> None:
 async def test_a_key_entered_before_the_stored_ones_could_be_read_is_beside_them() -> None:
     stored = Settings(base_url=BASE).with_key("sk-first").keeping(True)
     chosen = Settings(base_url="https://other.example/v1").with_key("sk-second")
-    both = settings.merged(stored, chosen)
+    both = settings.merged(stored, Settings(), chosen)
     assert (both.api_key, replace(both, base_url=BASE).api_key) == ("sk-second", "sk-first")
     assert both.kept == stored.kept
 

@@ -7,10 +7,11 @@ never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, cast, get_args
 
 from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
+from personae.conversation.numbers import count_from, moment_from
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log", "summary")
@@ -57,7 +58,7 @@ def entry_from_json(data: Any) -> Entry:
         id=fields.required("id", str),
         role=cast("Role", role),
         content=fields.required("content", str),
-        at=int(fields.required("at", (int, float))),
+        at=fields.number("at", fields.required("at", (int, float)), moment_from),
         tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
         reasoning=fields.optional("reasoning", str),
         reasoning_fields=fields.optional("reasoningFields", dict),
@@ -66,7 +67,7 @@ def entry_from_json(data: Any) -> Entry:
         stopped=fields.optional("stopped", bool, False),
         rejected=fields.optional("rejected", bool, False),
         tool_call_id=fields.optional("tool_call_id", str),
-        number=fields.optional("toolCallId", int),
+        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
         state=_state(fields.optional("state", str, "answered")),
@@ -97,7 +98,7 @@ def _call_from_json(data: Any) -> ToolCall:
         id=fields.required("id", str),
         name=fields.required("name", str),
         arguments=fields.required("arguments", str),
-        number=fields.optional("toolCallId", int),
+        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
         extra=fields.beyond(_CALL_FIELDS),
     )
@@ -120,6 +121,13 @@ class _Fields:
         if self._data.get(name) is None:
             return default
         return self._checked(name, kind)
+
+    def number(self, name: str, value: Any, read: Callable[[object], int] = count_from) -> Any:
+        """``value``, or nothing when there is none."""
+        try:
+            return None if value is None else read(value)
+        except (ValueError, OverflowError):
+            raise _unreadable(f"{name} is out of all bounds") from None
 
     def beyond(self, known: Set[str]) -> dict[str, Any] | None:
         """The fields that are not among ``known``; None when there are none."""

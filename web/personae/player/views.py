@@ -13,6 +13,10 @@ from personae.llm.request.token_estimate import estimate_message, estimate_promp
 from personae.package.model import AgentProgram
 from personae.storage.head import Head
 from personae.turn.seat import Seat
+from personae.unicode import plain_line
+
+LONGEST_TITLE = 200
+"""Characters."""
 
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -33,7 +37,7 @@ def conversation_list(heads: Iterable[Head], current: Head) -> list[dict[str, An
     return [
         {
             "id": head.id,
-            "title": head.title,
+            "title": plain_line(head.title, LONGEST_TITLE),
             "createdAt": head.created_at,
             "updatedAt": head.updated_at,
         }

@@ -14,6 +14,7 @@ from collections import deque
 from typing import Any
 
 from personae.conversation.changes import AgentsChanged, Changed
+from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
@@ -67,8 +68,8 @@ class ActivityLog:
 
     def _restore(self, owner: str, number: int, value: str | bytes) -> None:
         self._next[owner] = number + 1
-        with contextlib.suppress(StorageError):
-            self._of(owner).append(loads(value))
+        with contextlib.suppress(StorageError, ValueError, OverflowError):
+            self._of(owner).append(_line(loads(value)))
 
     def _of(self, owner: str) -> deque[dict[str, Any]]:
         return self._lines.setdefault(owner, deque(maxlen=MOST))
@@ -78,3 +79,14 @@ class ActivityLog:
         self._next[owner] = number + 1
         self._journal.put_log(owner, number, dumps(line))
         self._journal.drop_log(owner, number - MOST)
+
+
+def _line(value: Any) -> dict[str, Any]:
+    """A stored record. Raises ValueError for what is none: anybody may have written it."""
+    if not isinstance(value, dict):
+        raise ValueError("a record is an object")
+    if not all(isinstance(value.get(name), str) for name in ("kind", "text")):
+        raise ValueError("a record says what it is")
+    if not isinstance(value.get("milliseconds", 0), int | float):
+        raise ValueError("a record has its time")
+    return {**value, "at": moment_from(value.get("at"))}

@@ -120,6 +120,14 @@ def made(code: str, provider: Mapping[str, Any], status: int | None) -> ModelErr
     )
 
 
+def for_strangers(error: ModelError) -> str:
+    """What went wrong, for agents: without the provider's words, which tell of the user's account,
+    and without the address, which may be one of the user's own network."""
+    status = error.detail.get("status")
+    lead = _LEADS.get(error.code, "The model gave no answer")
+    return f"{lead} (HTTP {status})." if status else f"{lead}."
+
+
 def web_page(status: int, url: str, text: str) -> ModelError:
     """The error for an HTML page where JSON was due; the page itself is never shown."""
     title = page_title(text)

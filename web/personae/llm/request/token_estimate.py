@@ -43,12 +43,13 @@ def usage_or_estimate(
 ) -> dict[str, Any]:
     """The provider's usage with its three counts as integers, else an estimate of them.
 
-    ``written``: the texts the model wrote. An estimate carries ``estimated: True``.
+    ``written``: the texts the model wrote. An estimate carries ``estimated: True``; it also stands
+    for a report of nothing, since no request is read without a token.
     """
     prompt = _count(usage, "prompt_tokens", "input_tokens")
     completion = _count(usage, "completion_tokens", "output_tokens")
     total = _count(usage, "total_tokens")
-    if prompt is None and completion is None and total is None:
+    if not (prompt or completion or total):
         return _estimate(body, written)
     prompt, completion = prompt or 0, completion or 0
     counts = {"prompt_tokens": prompt, "completion_tokens": completion}

@@ -14,8 +14,17 @@ from typing import Any
 from personae.unicode import well_formed, well_formed_json
 
 _TEXT_FIELDS = ("reasoning_content", "reasoning")
+_DETAILS = "reasoning_details"
 _BLOCK_TEXTS = ("text", "summary")
 _MERGED_TYPES = ("reasoning.text", "reasoning.summary")
+
+
+def sent_back(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an entry's stored reasoning goes into a request: these fields and no other, for a
+    conversation may be somebody's file, and a message's other fields are ours to say."""
+    fields = {name: stored[name] for name in _TEXT_FIELDS if isinstance(stored.get(name), str)}
+    details = stored.get(_DETAILS)
+    return fields | ({_DETAILS: details} if isinstance(details, list) else {})
 
 
 class _Block:
@@ -51,7 +60,7 @@ class ReasoningFields:
     def feed(self, delta: Mapping[str, Any]) -> str:
         """Takes one delta; the words to show, once."""
         words = [self._text(name, delta.get(name)) for name in _TEXT_FIELDS]
-        details = delta.get("reasoning_details")
+        details = delta.get(_DETAILS)
         words.append(self._details(details) if isinstance(details, list) else "")
         return next((text for text in words if text), "")
 
@@ -61,7 +70,7 @@ class ReasoningFields:
             name: well_formed("".join(pieces)) for name, pieces in self._texts.items()
         }
         if self._blocks:
-            fields["reasoning_details"] = [block.value() for block in self._blocks]
+            fields[_DETAILS] = [block.value() for block in self._blocks]
         return fields
 
     def _text(self, name: str, value: Any) -> str:

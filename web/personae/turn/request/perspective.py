@@ -12,6 +12,7 @@ from personae.conversation.entries import Entry
 from personae.conversation.turns import is_said, turn_start
 from personae.llm.request.body import tool_message
 from personae.llm.request.encoded import Part
+from personae.llm.stream.reasoning_fields import sent_back
 from personae.llm.stream.reply import call_dict
 from personae.turn.request.earlier_turns import EarlierTurns
 
@@ -48,5 +49,5 @@ def message(entry: Entry) -> dict[str, Any] | None:
     said = {"role": entry.role, "content": entry.content}
     if entry.tool_calls:
         calls = [call_dict(call) for call in entry.tool_calls]
-        return {**said, "tool_calls": calls, **(entry.reasoning_fields or {})}
+        return {**said, "tool_calls": calls, **sent_back(entry.reasoning_fields or {})}
     return said if is_said(entry) else None

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from personae.conversation import studio_history
-from personae.errors import BridgeError, PersonaeError
+from personae.errors import BridgeError, ModelError, PersonaeError
+from personae.llm.provider.faults import for_strangers
 from personae.package.model import AgentProgram, Package
 from personae.storage.belongings import Belongings
 from personae.tools.grants import find_granted, granted
@@ -69,11 +70,13 @@ class StudioBridge:
             return await handler(program, invocation, arguments)
         except BridgeError:
             raise
+        except ModelError as error:
+            raise BridgeError(error.code, for_strangers(error)) from error
         except PersonaeError as error:
             raise BridgeError(error.code, error.message) from error
         except Exception as error:
             self._room.defect(error)
-            raise BridgeError("bridge_failed", f"studio.{method} failed: {error!r}") from error
+            raise BridgeError("bridge_failed", f"studio.{method} failed.") from error
 
     async def _search(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         return studio_history.search(self._room.journal.entries, arguments["query"])

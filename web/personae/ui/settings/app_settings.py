@@ -14,10 +14,9 @@ from typing import Any
 
 from personae.credentials import Credentials, origin_of, without_secrets
 from personae.package.declarations import Declared
-from personae.ports import Storage
 from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
-from personae.storage.settings_records import read_settings, write_settings
+from personae.storage.settings_records import Readable, read_settings, write_settings
 
 RESTORABLE = ("temperature", "top_p")
 """What a backup may bring back: nothing that moves a key, money or access."""
@@ -118,6 +117,8 @@ _NUMBERS: dict[str, tuple[type, float, float]] = {
 _REQUIRED = ("cap_response", "cap_conversation")
 _APART = ("keys", "kept", "providers")
 """Fields that are not in the app's record as they are."""
+_BY_NAME = (*_APART, "web_access")
+"""Fields whose parts are entered one by one."""
 
 
 def with_field(settings: Settings, name: str, text: str) -> Settings:
@@ -199,7 +200,7 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-async def load(storage: Storage) -> Settings:
+async def load(storage: Readable) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
     found = await read_settings(storage)
     settings = from_record(found.app)
@@ -208,18 +209,38 @@ async def load(storage: Storage) -> Settings:
     return replace(settings, keys=Credentials(keys), kept=frozenset(keys))
 
 
-def merged(stored: Settings, chosen: Settings) -> Settings:
-    """The stored settings with what was chosen before they could be read."""
-    plain = Settings()
-    changes: dict[str, Any] = {
-        item.name: getattr(chosen, item.name)
+def merged(stored: Settings, before: Settings, now: Settings) -> Settings:
+    """The stored settings with what was changed here, from ``before`` to ``now``.
+
+    What was not changed stays as it is stored, though another tab wrote it: a key that was
+    forgotten there, a cap, web access do not come back by this.
+    """
+    changed = {
+        item.name
         for item in fields(Settings)
-        if getattr(chosen, item.name) != getattr(plain, item.name)
+        if item.name not in _BY_NAME and getattr(now, item.name) != getattr(before, item.name)
     }
-    if "keys" in changes:
-        changes["keys"] = Credentials(stored.keys.by_origin | chosen.keys.by_origin)
-        changes["kept"] = stored.kept - chosen.keys.by_origin.keys() | chosen.kept
+    if "base_url" in changed:
+        changed |= {"model", "worker_model"}  # their names mean something there
+    changes: dict[str, Any] = {name: getattr(now, name) for name in changed}
+    for name in ("providers", "web_access"):
+        its = [getattr(one, name) for one in (stored, before, now)]
+        changes[name] = _with(its[0], its[2], _changed_names(its[1], its[2]))
+    keys = now.keys.by_origin
+    moved = _changed_names(before.keys.by_origin, keys) | (before.kept ^ now.kept)
+    changes["keys"] = Credentials(_with(stored.keys.by_origin, keys, moved))
+    changes["kept"] = (stored.kept - moved) | (now.kept & moved)
     return replace(stored, **changes)
+
+
+def _changed_names(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    return {name for name in {*before, *now} if before.get(name) != now.get(name)}
+
+
+def _with(stored: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]) -> Any:
+    """``stored`` with what ``now`` has, or has no more, under ``names``."""
+    rest = {name: value for name, value in stored.items() if name not in names}
+    return rest | {name: now[name] for name in names if name in now}
 
 
 async def save(saver: Saver, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from personae.ui.dom.elements import clone, fill, mark, part, show
 from personae.ui.dom.markdown import Prose
 from personae.ui.dom.monogram import paint_monogram
 from personae.ui.transcript.rows import Row
-from personae.unicode import plain_line
+from personae.unicode import plain, plain_line
 
 
 class DrawnIntro:
@@ -33,6 +33,9 @@ class DrawnIntro:
 
 
 class DrawnLog:
+    """An entry that nobody said. Its text is never ours alone: a conversation may be a file that
+    somebody made, so what no agent has written stands under a line that says only where it is."""
+
     def __init__(self, row: Row, character: str) -> None:
         self.element = clone("log")
         self._character = character
@@ -43,8 +46,9 @@ class DrawnLog:
         if row.entry is not None:
             agent = plain_line(row.entry.agent_id or "", 60)
             character = plain_line(self._character, 60)
-            fill(self.element, text=row.entry.content, agent=agent, character=character)
+            fill(self.element, text=plain(row.entry.content), agent=agent, character=character)
             show(part(self.element, "from"), bool(agent))
+            show(part(self.element, "note"), not agent)
             self.element.title = formats.moment(row.entry.at)
 
     def close(self) -> None:
