@@ -7,8 +7,8 @@ import "./host/index.js";
 /** @import { Answer, Call, CallNow, CodedError, Embed, EmbeddedPlayer } from "./types/python" */
 /** @import { Emissions, Failure, Heard, Options, PackageSource, Reply } from "./types/python" */
 
-/** @type {(keyof Emissions)[]} */
-const EVENTS = ["message", "token", "agentLog", "agentToast", "toolCall", "error"];
+// The build puts the names of `protocol.json` in the place of PERSONAE_EVENTS.
+const EVENTS = PERSONAE_EVENTS;
 
 /** @type {Promise<Embed> | null} */
 let runtime = null;

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
-from personae.package.load import load_package
 
 from tests.package.package_support import (
     GREETER,
@@ -19,6 +18,7 @@ from tests.package.package_support import (
     problems_of,
     warnings_of,
 )
+from tests.package.support import load_package
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

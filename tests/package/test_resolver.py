@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
-from personae.package.load import load_package
 from personae.package.resolver import DEFAULTS
 
 from tests.package.package_support import only_problem, package, warnings_of, with_files
+from tests.package.support import load_package
 
 MAPPED = {
     "Instructions": "sheet.txt",

@@ -11,6 +11,8 @@ from personae.errors import BridgeError
 from personae.package.model import AgentProgram, Manifest
 from personae.ports import Language, Receive
 
+from tests.fakes import posted
+
 Answer = Callable[["FakeWorker", dict[str, Any], str | None], None]
 
 
@@ -25,7 +27,7 @@ class FakeWorker:
         self.ended = False
 
     def post(self, text: str, store: str | None = None) -> None:
-        message = json.loads(text)
+        message = posted(text)
         self.got.append(message)
         self.stores.append(store)
         asyncio.get_running_loop().call_soon(self.answer, self, message, store)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from personae.errors import AgentError
-from personae.sandbox.channel import limit
+from personae.protocol import limit
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import Written, written
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
@@ -32,7 +33,7 @@ class Rig:
     def call(self, function: str = "onLoad", store: StoreText = EMPTY, **extra: Any) -> Any:
         return asyncio.ensure_future(
             self.process.call(
-                function, [], context={}, store=store, serve=self.bridge.request, **extra
+                function, Written("[]"), context={}, store=store, serve=self.bridge.request, **extra
             )
         )
 
@@ -191,7 +192,7 @@ async def test_requests_pass_the_gate_and_come_back() -> None:
     rig = Rig(ask, apis=("studio.context",))
     await rig.call()
     by_number = {message["request"]: message for message in rig.worker.got[2:]}
-    assert by_number[0]["value"] == {"asked": {"name": "a.txt"}}
+    assert by_number[0]["body"] == {"asked": {"name": "a.txt"}}
     assert (by_number[1]["code"], by_number[1]["message"]) == ("refused", "not for you")
     assert "'@api studio.history'" in by_number[2]["message"]
     assert rig.bridge.requests == [
@@ -342,3 +343,32 @@ async def test_closing_fails_what_waits_and_what_comes() -> None:
     assert (await rig.failure()).code == "agent_closed"
     assert rig.worker.ended
     rig.process.close()
+
+
+@pytest.mark.parametrize("arguments", [[], ["t", {"a": None, "b": "\n"}]])
+async def test_the_context_follows_the_arguments(arguments: list[Any]) -> None:
+    rig = Rig()
+    given = {"context": {"agentId": "t"}, "store": EMPTY, "serve": rig.bridge.request}
+    await rig.process.call("onToolCall", written(arguments), **given)
+    assert rig.worker.got[-1]["body"] == [*arguments, {"agentId": "t"}]
+
+
+async def test_an_answer_that_is_written_already_is_not_written_again() -> None:
+    posted: list[str] = []
+
+    async def serve(method: str, arguments: Any) -> Written:
+        return Written('{"n" : 1.50}')
+
+    def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            fields = {"call": 1, "request": 1, "method": "history.search", "arguments": ["x"]}
+            worker.post = lambda text, store=None: posted.append(text)  # type: ignore[method-assign]
+            worker.say("request", **fields)
+
+    rig = Rig(ask, apis=("studio.history",))
+    running = asyncio.ensure_future(
+        rig.process.call("onLoad", Written("[]"), context={}, store=EMPTY, serve=serve)
+    )
+    await breathe()
+    assert posted == ['{"type":"reply","request":1}\n{"n" : 1.50}']
+    running.cancel()

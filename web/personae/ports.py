@@ -137,8 +137,9 @@ class ModelTransport(Protocol):
 class Wire(Protocol):
     """The page's end of the channel to one worker.
 
-    A message is JSON text (see ``protocol.json``) and, beside it, the agent's store as JSON text
-    when the message carries one: the page passes stores on without parsing them.
+    A message is a line of JSON (see ``protocol.json``), after it the message's body, if it has
+    one, and beside it the agent's store, if it carries one: JSON texts that are passed on as they
+    are.
     """
 
     def post(self, text: str, store: str | None = None) -> None: ...

@@ -5,7 +5,7 @@
  * are compiled here, because a compiled module does not cross into an opaque origin, and every
  * worker of the language gets the same module.
  */
-import type { PythonStart } from "./python/main";
+import type { FromPage, ToPage, WorkerMessages } from "./frame-messages";
 import type { Snapshot } from "./python/snapshot";
 import type { RuntimeFiles } from "./session";
 
@@ -16,26 +16,21 @@ interface Runtime {
   snapshot?: Promise<Snapshot | null> | undefined;
 }
 
-type PageMessage =
-  | { type: "runtime"; language: string; files: Record<string, ArrayBuffer> }
-  | { type: "start"; worker: number; language: string }
-  | { type: "terminate"; worker: number };
-
 const runtimes = new Map<string, Runtime>();
 const workers = new Map<number, Worker>();
 /** Workers that are making a snapshot -> what to do when they end before it is there. */
 const makers = new Map<number, () => void>();
 
-addEventListener("message", function open(event) {
-  if (event.source !== parent || event.data !== "personae-sandbox") return;
+addEventListener("message", function open(event: MessageEvent<FromPage>) {
+  if (event.source !== parent || event.data?.type !== "open") return;
   removeEventListener("message", open);
   const page = event.ports[0]!;
-  page.onmessage = ({ data, ports }: MessageEvent<PageMessage>) => {
+  page.onmessage = ({ data, ports }: MessageEvent<FromPage>) => {
     if (data.type === "runtime") void prepare(page, data.language, data.files);
     else if (data.type === "start") start(page, data.worker, data.language, ports[0]!);
-    else terminate(data.worker);
+    else if (data.type === "terminate") terminate(data.worker);
   };
-  page.postMessage({ type: "opened" });
+  page.postMessage({ type: "opened" } satisfies ToPage);
 });
 
 async function prepare(
@@ -50,7 +45,7 @@ async function prepare(
   }
   const script = URL.createObjectURL(new Blob([bytes["worker.js"]!], { type: "text/javascript" }));
   runtimes.set(language, { script, files });
-  page.postMessage({ type: "prepared", language });
+  page.postMessage({ type: "prepared", language } satisfies ToPage);
 }
 
 function start(page: MessagePort, id: number, language: string, port: MessagePort): void {
@@ -64,10 +59,19 @@ function start(page: MessagePort, id: number, language: string, port: MessagePor
       type: "broken",
       worker: id,
       message: event.message?.slice(0, 1000) || "the worker did not start",
-    });
+    } satisfies ToPage);
   };
   if (language === "python") void startFromSnapshot(runtime, worker, id, port);
-  else worker.postMessage(runtime.files, [port]);
+  else boot(worker, runtime.files, null, port);
+}
+
+function boot(
+  worker: Worker,
+  files: RuntimeFiles,
+  snapshot: Snapshot | null,
+  port: MessagePort,
+): void {
+  worker.postMessage({ type: "boot", files, snapshot } satisfies WorkerMessages["boot"], [port]);
 }
 
 /** The first worker is asked for a snapshot before it gets its port; later ones wait for that. */
@@ -83,18 +87,17 @@ async function startFromSnapshot(
         runtime.snapshot = undefined;
         resolve(null);
       });
-      worker.onmessage = ({ data }) => {
+      worker.onmessage = ({ data }: MessageEvent<WorkerMessages["kept"]>) => {
         worker.onmessage = null;
         makers.delete(id);
-        resolve(data);
+        resolve(data.snapshot);
       };
     });
-    worker.postMessage({ files: runtime.files } satisfies PythonStart);
+    worker.postMessage({ type: "keep", files: runtime.files } satisfies WorkerMessages["keep"]);
     await runtime.snapshot;
-    worker.postMessage(null, [port]);
+    worker.postMessage({ type: "connect" } satisfies WorkerMessages["connect"], [port]);
   } else {
-    const snapshot = await runtime.snapshot;
-    worker.postMessage({ files: runtime.files, snapshot } satisfies PythonStart, [port]);
+    boot(worker, runtime.files, await runtime.snapshot, port);
   }
 }
 

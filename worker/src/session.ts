@@ -28,8 +28,9 @@ export interface Machine {
   /**
    * Starts a call. The value of one that ends at once and leaves the store as it was is answered,
    * which takes the least work; undefined: the end is emitted, now or during a later entry.
+   * `values` is a JSON list: the arguments and the context.
    */
-  call(call: Call, store: string | null): string | null | undefined;
+  call(call: Call, values: string, store: string | null): string | null | undefined;
   /** Answers a request: JSON of `{id, value}` or `{id, code, message}`. */
   settle(text: string): void;
   /** A wake-up the machine asked for is due; it asks again for what is due later. */
@@ -51,7 +52,7 @@ export class Session {
   private dropped = 0;
 
   constructor(port: MessagePort) {
-    this.channel = new Channel(port, (type, fields, store) => this.handle(type, fields, store));
+    this.channel = new Channel(port, (...message) => this.handle(...message));
   }
 
   async start(boot: Boot): Promise<void> {
@@ -63,10 +64,10 @@ export class Session {
     }
   }
 
-  private handle(type: string, fields: Fields, store: string | null): void {
+  private handle(type: string, fields: Fields, body: string, store: string | null): void {
     if (type === "load") void this.load(fields as unknown as Load);
-    else if (type === "call") this.begin(fields as unknown as Call, store);
-    else this.reply(type, fields);
+    else if (type === "call") this.begin(fields as unknown as Call, body, store);
+    else this.reply(fields, body);
   }
 
   private async load(program: Load): Promise<void> {
@@ -79,19 +80,21 @@ export class Session {
     }
   }
 
-  private begin(call: Call, store: string | null): void {
+  private begin(call: Call, values: string, store: string | null): void {
     this.renewBudget();
     this.call = call.call;
     this.enter((machine) => {
-      const value = machine.call(call, store);
+      const value = machine.call(call, values, store);
       if (value !== undefined) this.result(value, null);
     });
   }
 
-  private reply(type: string, fields: Fields): void {
-    const { request, ...outcome } = fields;
+  /** `value` is a JSON text, empty in a refusal. */
+  private reply({ request, ...refusal }: Fields, value: string): void {
     if (!this.open.delete(request as number)) return; // answered after the call it belonged to
-    const text = JSON.stringify({ id: request, ok: type === "reply", ...outcome });
+    const text = value
+      ? `{"id":${request},"ok":true,"value":${value}}`
+      : JSON.stringify({ id: request, ok: false, ...refusal });
     this.enter((machine) => machine.settle(text));
   }
 

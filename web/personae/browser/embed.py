@@ -16,8 +16,8 @@ from personae.browser.convert import value_from_js
 from personae.browser.environment import embedded_environment
 from personae.errors import PersonaeError
 from personae.player.character_player import CharacterPlayer
+from personae.turn.events import EMISSIONS
 
-EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error")
 CALLS = frozenset(
     (
         *("send", "regenerate", "edit", "delete", "truncate", "reject", "clear", "fork"),
@@ -56,7 +56,7 @@ class EmbeddedPlayer:
             options = keyword_options(self._settings)
             environment = await embedded_environment(self._settings.get("storage", "indexeddb"))
             player = CharacterPlayer(package=self._source, environment=environment, **options)
-            for event in EVENTS:
+            for event in EMISSIONS:
                 player.on(event, self._forward(event))
             await player.ready()
             self._player = player

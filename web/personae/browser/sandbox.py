@@ -20,14 +20,29 @@ import js
 import personae_host
 from pyodide.ffi import create_proxy, to_js
 
+from personae.browser.convert import options_to_js
 from personae.errors import AgentError
 from personae.ports import Language, Receive
-from personae.sandbox.channel import limit
+from personae.protocol import declarations, limit
 
 Progress = Callable[[Language, int, int], None]
 """Language, files fetched so far, files in all: shown while a language's runtime loads."""
 
-HELLO = "personae-sandbox"
+
+def _message(type_: str, **fields: Any) -> Any:
+    """A message to the frame, as a JavaScript object."""
+    declared = declarations("frame")[type_]
+    assert declared.sender == "page" and fields.keys() == declared.names, type_
+    return options_to_js({"type": type_, **fields})
+
+
+def _heard(message: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The type and the fields of a message from the frame, which is ours like the page."""
+    type_, fields = message.pop("type"), message
+    declared = declarations("frame")[type_]
+    problem = declared.problem(type_, fields)
+    assert declared.sender == "frame" and problem is None, problem or type_
+    return type_, fields
 
 
 def _ignore(language: Language, done: int, total: int) -> None:
@@ -107,7 +122,7 @@ class FrameSandbox:
         js.document.body.appendChild(frame)
         try:
             await loaded.wait()
-            frame.contentWindow.postMessage(HELLO, "*", to_js([channel.port2]))
+            frame.contentWindow.postMessage(_message("open"), "*", to_js([channel.port2]))
             await asyncio.wait_for(opened, 20)
         finally:
             frame.removeEventListener("load", on_load)
@@ -133,7 +148,7 @@ class FrameSandbox:
         for name, buffer in zip(names, buffers, strict=True):
             js.Reflect.set(files, name, buffer)
         prepared = self._expect(f"prepared {language}")
-        self._tell({"type": "runtime", "language": language, "files": files}, buffers)
+        self._tell(buffers, "runtime", language=language, files=files)
         await prepared
         self._progress(language, len(names), len(names))
 
@@ -147,26 +162,24 @@ class FrameSandbox:
         channel = js.MessageChannel.new()
         wire = FrameWire(channel.port1, receive, lambda: self._terminate(worker))
         self._wires[worker] = wire
-        self._tell({"type": "start", "worker": worker, "language": language}, [channel.port2])
+        self._tell([channel.port2], "start", worker=worker, language=language)
         return wire
 
     def _terminate(self, worker: int) -> None:
         del self._wires[worker]
-        self._tell({"type": "terminate", "worker": worker}, [])
+        self._tell([], "terminate", worker=worker)
 
-    def _tell(self, message: dict[str, Any], transfer: list[Any]) -> None:
-        self._port.postMessage(
-            to_js(message, dict_converter=js.Object.fromEntries), to_js(transfer)
-        )
+    def _tell(self, transfer: list[Any], type_: str, **fields: Any) -> None:
+        self._port.postMessage(_message(type_, **fields), to_js(transfer))
 
     def _from_frame(self, event: Any) -> None:
-        message = event.data
-        if message.type == "broken":
-            wire = self._wires.get(message.worker)
+        type_, fields = _heard(event.data.to_py())
+        if type_ == "broken":
+            wire = self._wires.get(fields["worker"])
             if wire is not None:
-                wire.broken(message.message)
+                wire.broken(fields["message"])
             return
-        what = "opened" if message.type == "opened" else f"prepared {message.language}"
+        what = " ".join((type_, *fields.values()))
         future = self._waiting.pop(what, None)
         if future is not None and not future.done():
             future.set_result(None)

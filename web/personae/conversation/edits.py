@@ -30,11 +30,6 @@ class Edit:
     last_viable: int
     """The highest toolCallId that is left; 0 when none is."""
 
-    @property
-    def deleted_numbers(self) -> tuple[int, ...]:
-        """The toolCallIds that left the history, whoever's they were, ascending."""
-        return tuple(sorted(number for numbers in self.lost.values() for number in numbers))
-
 
 def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
     """Removes everything after the entry."""

@@ -1,6 +1,6 @@
 """What a loaded character package is: plain values, nothing read lazily.
 
-Produced by ``load_package``; everything the player needs afterwards is here.
+Produced by ``load.py``; everything the player needs afterwards is here.
 """
 
 from __future__ import annotations

@@ -22,11 +22,13 @@ from typing import Any
 from personae.errors import AgentError
 from personae.package.model import AgentProgram
 from personae.ports import Clock, Sandbox, Wire
+from personae.protocol import limit
 from personae.sandbox.bridge_requests import BridgeRequests, Serve
-from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
+from personae.sandbox.channel import Channel, Message, ProtocolViolation
 from personae.sandbox.deadlines import DeadlineWatch, Due
 from personae.sandbox.idle_workers import idle_workers
 from personae.sandbox.missing_exports import missing
+from personae.written import Written, with_last
 
 CALL_DEADLINE = 8_000
 MODEL_CALL_DEADLINE = 120_000
@@ -129,7 +131,7 @@ class AgentProcess:
     async def call(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         *,
         context: Mapping[str, Any],
         store: StoreText,
@@ -139,9 +141,9 @@ class AgentProcess:
     ) -> Returned:
         """Calls ``function(*arguments, store, studio, context)`` in the agent.
 
-        ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
-        not one of the contract's. ``deadline`` in milliseconds lowers the agent's own. Raises
-        AgentError; the store is then as before.
+        ``arguments``: a list. ``serve`` answers what the call asks for. ``verbatim``: the name is a
+        command handler's, not one of the contract's. ``deadline`` in milliseconds lowers the
+        agent's own. Raises AgentError; the store is then as before.
         """
         async with self._one_call:
             if not self._is_ready():
@@ -170,7 +172,7 @@ class AgentProcess:
     async def _run(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         context: Mapping[str, Any],
         store: StoreText,
         verbatim: bool,
@@ -180,11 +182,10 @@ class AgentProcess:
         started = self._clock.monotonic()
         text = self._channel.outgoing(
             "call",
+            with_last(arguments, context),
             call=self._calls,
             function=function,
             verbatim=verbatim,
-            arguments=arguments,
-            context=dict(context),
         )
         own = self._deadline
         message = await self._ask(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterable
 from typing import Any
 
 from personae.conversation.changes import AgentsChanged, Changed
@@ -19,6 +18,7 @@ from personae.package.model import AgentProgram
 from personae.ports import Clock
 from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
+from personae.written import Written
 
 MOST = 500
 LONGEST_TEXT = 4_000
@@ -50,7 +50,7 @@ class AgentLog:
         owner: str,
         program: AgentProgram,
         function: str,
-        arguments: Iterable[Any],
+        arguments: Written,
         result: str | None,
         milliseconds: float,
     ) -> None:
@@ -58,7 +58,7 @@ class AgentLog:
         if program.manifest.debug:
             facts = {
                 "function": function,
-                "args": dumps(list(arguments))[:LONGEST_TEXT],
+                "args": arguments.text[:LONGEST_TEXT],
                 "result": None if result is None else result[:LONGEST_TEXT],
                 "milliseconds": round(milliseconds, 1),
             }

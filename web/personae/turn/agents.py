@@ -10,7 +10,7 @@ stored with what the caller saves next.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
+from personae.written import Written, written
 
 
 class Bridge(Protocol):
@@ -61,10 +62,13 @@ class Agents:
 
         Raises BridgeError ``store_unreadable``.
         """
-        agent_id = program.agent_id
-        if self._belongings.is_broken(agent_id):
-            return parsed_store("")
-        return parsed_store(self._store(agent_id).text)
+        return parsed_store(self._store_text(program))
+
+    def written_store(self, program: AgentProgram) -> Written:
+        """The same as its text."""
+        text = self._store_text(program)
+        parsed_store(text)
+        return Written(text)
 
     def worker_state(self, agent_id: str) -> str:
         """The state of its channel (``protocol.json``); closed: no worker runs."""
@@ -80,7 +84,7 @@ class Agents:
         self,
         program: AgentProgram,
         function: str,
-        arguments: Sequence[Any],
+        arguments: Written,
         invocation: Invocation,
         *,
         verbatim: bool = False,
@@ -88,7 +92,7 @@ class Agents:
     ) -> str | None:
         """What the function returns. Raises AgentError; the caller saves the journal.
 
-        ``deadline`` in milliseconds lowers the agent's own.
+        ``arguments``: a list. ``deadline`` in milliseconds lowers the agent's own.
         """
         await self.ensure_store(program)
         # Who runs a command hears of its failure; of any other, only the events tell.
@@ -117,13 +121,13 @@ class Agents:
         with suppress(AgentError):
             if await self.exports(program, function):
                 with self._reported(program, function):
-                    await self._run(program, function, [event], Invocation("hook"))
+                    await self._run(program, function, written([event]), Invocation("hook"))
 
     async def _run(
         self,
         program: AgentProgram,
         function: str,
-        arguments: Sequence[Any],
+        arguments: Written,
         invocation: Invocation,
         verbatim: bool = False,
         deadline: float | None = None,
@@ -133,7 +137,7 @@ class Agents:
         async with self._locks.setdefault(agent_id, asyncio.Lock()):
             returned = await self._process(program).call(
                 function,
-                list(arguments),
+                arguments,
                 verbatim=verbatim,
                 context=self._context(program, invocation),
                 store=self._store(agent_id),
@@ -174,6 +178,10 @@ class Agents:
                 "agent is not called. It works again in a new conversation.",
                 agentId=agent_id,
             )
+
+    def _store_text(self, program: AgentProgram) -> str:
+        agent_id = program.agent_id
+        return "" if self._belongings.is_broken(agent_id) else self._store(agent_id).text
 
     def _process(self, program: AgentProgram) -> AgentProcess:
         process = self._processes.get(program.agent_id)

@@ -10,6 +10,7 @@ from personae.errors import UsageError
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.seat import Seat
+from personae.written import written
 
 
 def listed(registry: Registry) -> list[dict[str, str]]:
@@ -33,7 +34,7 @@ async def run(seat: Seat, name: str, args: str) -> str | None:
     seat.room.display.show("tools", command.name)
     try:
         return await seat.agents.call(
-            program, command.handler, [args], Invocation("direct"), verbatim=True
+            program, command.handler, written([args]), Invocation("direct"), verbatim=True
         )
     finally:
         seat.preload.stale = True

@@ -10,8 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from personae.errors import UsageError
+from personae.protocol import protocol
 
-EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error", "change")
+EMISSIONS = tuple(protocol()["events"])
+"""What embedders hear; ``protocol.json`` has what each event carries."""
+EVENTS = (*EMISSIONS, "change")
 """``change`` is for the app: a value of ``conversation/changes.py``."""
 
 Listener = Callable[[Any], object]

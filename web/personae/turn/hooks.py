@@ -17,6 +17,7 @@ from personae.storage.journal import Journal
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.agents import Agents
+from personae.written import Written, written
 
 FUNCTIONS: dict[HookEvent, str] = {
     "conversationStart": "onConversationStart",
@@ -56,11 +57,11 @@ class Hooks:
         """Tells the agents that have not heard of the saved edit, and notes each one told."""
         deleted, viable = self._belongings.lost()
         event = {"deletedToolCallIds": deleted, "lastViableToolCallId": viable}
-        ran = False
+        told, ran = written([event]), False
         for agent_id in self._belongings.untold():
             program = self._registry.find(agent_id)
             if program is not None:
-                ran |= await self._run("afterUserEdit", program, event)
+                ran |= await self._run("afterUserEdit", program, told)
             self._belongings.edit_told(agent_id)
             await self._journal.save()
         return ran
@@ -74,14 +75,14 @@ class Hooks:
         self, name: HookEvent, event: dict[str, Any], without: str | None = None
     ) -> bool:
         programs: Iterable[AgentProgram] = self._registry.hooked(name)
-        ran = False
+        told, ran = written([event]), False
         for program in programs:
             if program.agent_id != without:
-                ran |= await self._run(name, program, event)
+                ran |= await self._run(name, program, told)
                 await self._journal.save()
         return ran
 
-    async def _run(self, name: HookEvent, program: AgentProgram, event: dict[str, Any]) -> bool:
+    async def _run(self, name: HookEvent, program: AgentProgram, told: Written) -> bool:
         """Whether the agent has such a hook, be it that it failed."""
         function = FUNCTIONS[name]
         try:
@@ -89,9 +90,7 @@ class Hooks:
                 return False
             # An edit holds the user up, so its hooks get no two minutes.
             deadline = CALL_DEADLINE if name == "afterUserEdit" else None
-            await self._agents.call(
-                program, function, [event], Invocation("hook"), deadline=deadline
-            )
+            await self._agents.call(program, function, told, Invocation("hook"), deadline=deadline)
         except AgentError:
             pass  # reported where it happened; the conversation goes on
         return True

@@ -43,7 +43,7 @@ class Seat:
         self.perspective = Perspective(lambda: journal.entries)
         own, call_model = self.belongings, self.model_calls.call
         self.agents.connect(
-            StudioBridge(room, own, package, registry, self.agents.store, call_model)
+            StudioBridge(room, own, package, registry, self.agents.written_store, call_model)
         )
 
     async def catch_up(self) -> None:

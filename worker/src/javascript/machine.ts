@@ -90,13 +90,10 @@ export class QuickJsMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, given: string, store: string | null): string | null | undefined {
     const { vm } = this;
     this.known = store ?? this.known;
-    const values = [
-      vm.newString(call.function),
-      vm.newString(JSON.stringify([...call.arguments, call.context])),
-    ];
+    const values = [vm.newString(call.function), vm.newString(given)];
     if (store !== null) values.push(vm.newString(store));
     const ended = this.run("begin", values).consume((value) => this.value(value));
     try {

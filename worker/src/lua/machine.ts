@@ -116,10 +116,9 @@ export class LuaMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, values: string, store: string | null): string | null | undefined {
     const name = call.verbatim ? call.function : snakeCase(call.function);
-    const text = JSON.stringify([call.arguments.length, call.context, ...call.arguments]);
-    const ended = this.enter("begin", store === null ? [name, text] : [name, text, store]);
+    const ended = this.enter("begin", store === null ? [name, values] : [name, values, store]);
     return ended === null ? undefined : ended === NOTHING ? null : ended.slice(1);
   }
 

@@ -201,8 +201,8 @@ function entries.load(filename, source, wanted)
   return "[" .. concat(found, ",") .. "]"
 end
 
--- `text`: how many arguments, the context, the arguments. Answers "-" or "=" and a text when the call
--- has ended with no value or that one and left the store as it was; else what happens is emitted.
+-- `text`: the arguments and the context. Answers "-" or "=" and a text when the call has ended with no
+-- value or that one and left the store as it was; else what happens is emitted.
 function entries.begin(name, text, store_text)
   if store_text then store.load(store_text) end
   local handler = agent[name]
@@ -211,10 +211,9 @@ function entries.begin(name, text, store_text)
   end
   forget()
   main = create(handler)
-  local values = json.decode(text)
-  local count = values[1] + 2
-  values[count + 1], values[count + 2], values[count + 3] = store.object(), new_studio(), values[2]
-  return step(unpack(values, 3, count + 3))
+  local values, count = json.decode_list(text)
+  values[count], values[count + 1], values[count + 2] = store.object(), new_studio(), values[count]
+  return step(unpack(values, 1, count + 2))
 end
 
 function entries.settle(text)

@@ -164,11 +164,10 @@ export class PythonMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, values: string, store: string | null): string | null | undefined {
     const name = call.verbatim ? call.function : snakeCase(call.function);
     if (store !== null) this.pyodide.FS.writeFile(STORE, store);
-    const text = JSON.stringify([...call.arguments, call.context]);
-    const ended = this.begin(name, text, store === null ? undefined : STORE);
+    const ended = this.begin(name, values, store === null ? undefined : STORE);
     return ended === undefined ? undefined : ended === NOTHING ? null : ended.slice(1);
   }
 

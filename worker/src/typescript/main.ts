@@ -13,7 +13,7 @@ serve(async (files, emit) => {
   const machine: Machine = await bootQuickJs(files, emit);
   return {
     load: (program) => machine.load({ ...program, source: stripped(program) }),
-    call: (call, store) => machine.call(call, store),
+    call: (call, values, store) => machine.call(call, values, store),
     settle: (text) => machine.settle(text),
     wake: () => machine.wake(),
   };

@@ -69,17 +69,8 @@ class Reply:
     finish_reason: str | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
     """prompt_tokens, completion_tokens, total_tokens; ``estimated`` when the provider sent none."""
-    model: str | None = None
-    """The model's name as the provider gives it."""
-    ended: bool = True
-    """False when the stream stopped without any mark of its end: the text may be incomplete."""
     reasoning_fields: Mapping[str, Any] = field(default_factory=dict)
     """The provider's own reasoning fields, to be sent back within a tool round."""
-
-    @property
-    def cut(self) -> bool:
-        """True when the token limit or a content filter ended the reply early."""
-        return self.finish_reason in CUT_REASONS
 
     def message(self) -> dict[str, Any]:
         """The assistant message of the next request of the same turn (see ``request.py``)."""

@@ -25,7 +25,7 @@ from personae.llm.stream.reply import (
     ToolCallDelta,
 )
 from personae.llm.stream.think_tags import ThinkFilter
-from personae.unicode import PairJoiner, well_formed, well_formed_json
+from personae.unicode import PairJoiner, well_formed_json
 
 _TEXT_PARTS = ("text", "output_text", None)
 _THINKING_PARTS = ("thinking", "reasoning")
@@ -49,7 +49,6 @@ class Assembler:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._usage: dict[str, Any] = {}
-        self._model: str | None = None
 
     def feed(self, data: str) -> Iterator[Delta]:
         """Takes one event's data. Raises ModelError for an error object or broken JSON."""
@@ -89,16 +88,12 @@ class Assembler:
             cut_calls=broken,
             finish_reason=self.finish_reason,
             usage=self._usage,
-            model=self._model,
-            ended=self.finish_reason is not None or self.done,
             reasoning_fields=self._fields.fields(),
         )
 
     def _note(self, chunk: Mapping[str, Any]) -> None:
         self.recognised = self.recognised or isinstance(chunk.get("choices"), list)
         self._count(chunk.get("usage"))
-        if isinstance(model := chunk.get("model"), str) and model:
-            self._model = well_formed(model)
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, Mapping) and usage:

@@ -20,6 +20,7 @@ from personae.turn.room import Room
 from personae.turn.streaming import SAVE_AFTER, Later
 from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
+from personae.written import Written
 
 Program = AgentProgram
 Arguments = Mapping[str, Any]
@@ -35,7 +36,7 @@ class StudioBridge:
         belongings: Belongings,
         package: Package,
         registry: Registry,
-        store: Callable[[AgentProgram], Any],
+        store: Callable[[AgentProgram], Written],
         call_model: Handler,
     ) -> None:
         self._room = room
@@ -60,7 +61,7 @@ class StudioBridge:
         method: str,
         arguments: Mapping[str, Any],
     ) -> Any:
-        """Answers ``studio.<method>`` with a JSON value. Raises BridgeError."""
+        """Answers ``studio.<method>``, see ``bridge_requests.Serve``. Raises BridgeError."""
         handler = self._handlers.get(method)
         if handler is None:
             raise BridgeError("unknown_method", f"This player has no studio.{method}.")
