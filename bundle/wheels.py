@@ -67,9 +67,7 @@ def write_time_zones(target: Path) -> None:
     with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(target, "w") as archive:
         for name in sorted(source.namelist()):
             if name.startswith(f"{_OF_AGENTS}/"):
-                info = zipfile.ZipInfo(name, STAMP)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, source.read(name))
+                archive.writestr(zipfile.ZipInfo(name, STAMP), source.read(name))
 
 
 def compile_archives(jobs: list[tuple[str, Path, Path]]) -> None:

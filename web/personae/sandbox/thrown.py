@@ -29,7 +29,7 @@ class Thrown:
         """From the fields of ``error`` or ``failed``, which are a stranger's."""
         return cls(
             message=clean(fields["message"]),
-            type=_short(fields.get("type")),
+            type=_short(fields.get("name")),
             file=_short(fields.get("file")),
             line=fields.get("line"),
             stack=None if fields.get("stack") is None else clean(fields["stack"]),

@@ -5,7 +5,7 @@
 type Described = {
   kind: string;
   message: string;
-  type: string | null;
+  name: string | null;
   file: string | null;
   line: number | null;
   stack: string | null;
@@ -29,7 +29,7 @@ export class ThrownReader {
       return this.read(error);
     } catch {
       const message = "a value that cannot be shown";
-      return { kind: "threw", message, type: null, file: this.file, line: null, stack: null };
+      return { kind: "threw", message, name: null, file: this.file, line: null, stack: null };
     }
   }
 
@@ -38,16 +38,21 @@ export class ThrownReader {
   }
 
   private read(error: unknown): Described {
-    const type = typeOf(error);
+    const name = nameOf(error);
     const message = messageOf(error).toWellFormed();
     const stack = stackOf(error);
-    const place = this.place(stack) ?? { file: this.file, line: null };
-    const text = stack && `${headline(type, message)}\n${stack}${causesOf(error)}`;
-    return { kind: kindOf(type, message), message, type, ...place, stack: text };
+    const place = this.place(stack, constructorsOf(error)) ?? { file: this.file, line: null };
+    const text = stack && `${headline(name, message)}\n${stack}${causesOf(error)}`;
+    return { kind: kindOf(name, message), message, name, ...place, stack: text };
   }
 
-  private place(stack: string | null): { file: string; line: number } | null {
+  /** `constructors`: an error of the agent's own class begins its stack with them. */
+  private place(
+    stack: string | null,
+    constructors: string[],
+  ): { file: string; line: number } | null {
     for (const frame of stack?.split("\n") ?? []) {
+      if (constructors.some((name) => frame.startsWith(`    at ${name} (`))) continue;
       for (const file of this.files) {
         const at = frame.lastIndexOf(`${file}:`);
         const line = at < 0 ? NaN : parseInt(frame.slice(at + file.length + 1), 10);
@@ -58,16 +63,27 @@ export class ThrownReader {
   }
 }
 
-function kindOf(type: string, message: string): string {
-  if (type === "InternalError" && message === "out of memory") return "memory";
-  return type === "ValueError" ? "value" : "threw";
+function kindOf(name: string, message: string): string {
+  if (name === "InternalError" && message === "out of memory") return "memory";
+  return name === "ValueError" ? "value" : "threw";
 }
 
 /** The class of an error, what `typeof` says of any other value. */
-function typeOf(error: unknown): string {
+function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { name, constructor } = error;
   return String(name === "Error" ? constructor.name || name : name);
+}
+
+/** Names of the classes of an error, from its own up. */
+function constructorsOf(error: unknown): string[] {
+  const names = [];
+  let kind: unknown = error instanceof Error ? error.constructor : null;
+  while (typeof kind === "function" && kind !== Error && names.length < MOST_CAUSES) {
+    if (kind.name) names.push(String(kind.name));
+    kind = Object.getPrototypeOf(kind);
+  }
+  return names;
 }
 
 function messageOf(error: unknown): string {
@@ -85,15 +101,15 @@ function stackOf(error: unknown): string | null {
   return frames.join("\n");
 }
 
-function headline(type: string, message: string): string {
-  return message === type ? type : `${type}: ${message}`;
+function headline(name: string, message: string): string {
+  return message === name ? name : `${name}: ${message}`;
 }
 
 function causesOf(error: unknown): string {
   let text = "";
   let cause = (error as Error).cause;
   for (let count = 0; cause !== undefined && count < MOST_CAUSES; count++) {
-    text += `\nCaused by ${headline(typeOf(cause), messageOf(cause))}\n${stackOf(cause) ?? ""}`;
+    text += `\nCaused by ${headline(nameOf(cause), messageOf(cause))}\n${stackOf(cause) ?? ""}`;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return text;

@@ -166,7 +166,7 @@ local function described(thrown)
 end
 
 -- What Lua raises itself and what an agent raises as text is an error; else the name of its metatable.
-local function type_of(thrown, kind)
+local function name_of(thrown, kind)
   if kind == "value" or type(thrown) == "string" then return "error" end
   local metatable = type(thrown) == "table" and getmetatable(thrown)
   local name = type(metatable) == "table" and rawget(metatable, "__name")
@@ -185,10 +185,17 @@ local function line_of(message, thread)
   end
 end
 
+-- Frames of ours are no help to an author.
+local function stack_of(thread, message)
+  local stack = traceback(thread, message)
+  for _, ours in next, { "json", "store", "prelude" } do stack = gsub(stack, "\n\t" .. ours .. ":%d+: [^\n]*", "") end
+  return stack
+end
+
 -- The fields of an error, see Thrown.
 local function error_fields(thrown, thread, kind, message)
-  local stack = thread and quote(traceback(thread, message)) or "null"
-  return '"kind":"' .. kind .. '","message":' .. quote(message) .. ',"type":' .. quote(type_of(thrown, kind)) .. ',"file":'
+  local stack = thread and quote(stack_of(thread, message)) or "null"
+  return '"kind":"' .. kind .. '","message":' .. quote(message) .. ',"name":' .. quote(name_of(thrown, kind)) .. ',"file":'
     .. quote(path) .. ',"line":' .. (line_of(message, thread) or "null") .. ',"stack":' .. stack
 end
 
@@ -237,7 +244,7 @@ local entries = {}
 local function load_failed(thrown, thread)
   local kind, message = described(thrown)
   local fields = error_fields(thrown, thread, kind, message)
-  if not thread then fields = gsub(fields, '"type":"error"', '"type":"syntax error"', 1) end
+  if not thread then fields = gsub(fields, '"name":"error"', '"name":"syntax error"', 1) end
   return '{"kind":"' .. kind .. '","failed":{' .. fields .. "}}"
 end
 

@@ -26,7 +26,7 @@ function stripped({ source, filename }: Load): string {
     const { message, loc } = error as Error & { loc?: { line: number } };
     throw new AgentFailure("load", {
       message,
-      type: "SyntaxError",
+      name: "SyntaxError",
       file: filename,
       line: loc?.line ?? null,
     });

@@ -23,7 +23,7 @@ def described(error: BaseException, path: str) -> dict[str, Any]:
     kind = "memory" if isinstance(error, MemoryError) else "threw"
     kind = "value" if isinstance(error, Refused) else kind
     name = "ValueError" if isinstance(error, Refused) else type(error).__name__
-    found: dict[str, Any] = {"kind": kind, "type": name, "file": path, "line": None, "stack": None}
+    found: dict[str, Any] = {"kind": kind, "name": name, "file": path, "line": None, "stack": None}
     try:
         found["message"] = _message(error, path)
         found["line"] = _line(error, path)
