@@ -76,15 +76,15 @@ const text = {
   },
 };
 
-/** One script, self-contained, as text. */
-async function bundle(entry, target = "es2022") {
+/** One script, self-contained, as text. `platform`: neutral where not even a browser's globals are. */
+async function bundle(entry, target = "es2022", platform = "browser") {
   const result = await build({
     entryPoints: [entry],
     bundle: true,
     minify: true,
     write: false,
     format: "iife",
-    platform: "browser",
+    platform,
     target,
     charset: "utf8",
     legalComments: "none",
@@ -129,8 +129,10 @@ async function writeExtras(folder) {
   const extras = {};
   for (const [extra, files] of Object.entries(EXTRAS)) {
     extras[extra] = Object.keys(files);
-    for (const [name, source] of Object.entries(files))
-      if (source !== null) await writeFile(path.join(folder, name), await bundle(source, "es2023"));
+    for (const [name, source] of Object.entries(files)) {
+      if (source === null) continue;
+      await writeFile(path.join(folder, name), await bundle(source, "es2023", "neutral"));
+    }
   }
   return extras;
 }
