@@ -7,26 +7,26 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 
-def check(name):
+def check(name: str) -> object:
     return CHECKS[name]()
 
 
-def tokyo():
+def tokyo() -> str:
     return datetime(2024, 7, 1, 12, tzinfo=UTC).astimezone(ZoneInfo("Asia/Tokyo")).isoformat()
 
 
-def summer():
+def summer() -> list[str]:
     winter = datetime(2024, 3, 31, 0, 30, tzinfo=UTC)
     zone = ZoneInfo("Europe/Berlin")
     return [(winter + timedelta(hours=hour)).astimezone(zone).isoformat() for hour in (0, 1)]
 
 
-def names():
+def names() -> list[bool]:
     zones = available_timezones()
     return [len(zones) > 500, "UTC" in zones, "America/New_York" in zones]
 
 
-def unknown():
+def unknown() -> str:
     try:
         return str(ZoneInfo("Mars/Olympus"))
     except ZoneInfoNotFoundError as error:
