@@ -326,6 +326,7 @@ class AgentProcess:
         try:
             self._handle(channel.incoming(text, store))
         except ProtocolViolation as violation:
+            self._failed = True
             self._end()
             self._fail("agent_protocol", f"was stopped: its worker sent {violation}")
 
@@ -337,6 +338,7 @@ class AgentProcess:
             assert self._wire is not None
             self._requests.accept(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
+            self._failed = True
             self._end()
             self._fail("agent_crashed", f"crashed: {clean(message.fields['message'])}")
         else:
