@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -235,7 +236,7 @@ async def talk_of_everything(heard: dict[str, Any]) -> None:
     character = package(agent("a", "act"), agent("b", hooks=frozenset({"beforeResponse"})))
     async with playing(world, character) as player:
         for event in protocol()["events"]:
-            player.on(event, lambda payload, event=event: heard.__setitem__(event, payload))
+            player.on(event, partial(heard.__setitem__, event))
         world.transport.calls(("act", {}))
         world.transport.says("Well.")
         await player.send("Do")

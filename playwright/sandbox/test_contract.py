@@ -110,7 +110,7 @@ def _check_error(case: dict[str, Any], language: str, answer: dict[str, Any]) ->
     mark = f"raises {case['args']['how']}"
     (line,) = [number for number, text in enumerate(lines, 1) if mark in text]
     path = f"agents/contract.suite.{SUFFIXES[language]}"
-    assert (detail["type"], detail["thrown"]) == (type_, told.replace("{line}", str(line)))
+    assert (detail["type"], detail["told"]) == (type_, told.replace("{line}", str(line)))
     assert (detail["file"], detail["line"]) == (path, line)
     assert path in detail["stack"] and "prelude" not in detail["stack"]
 

@@ -60,6 +60,16 @@ async def test_the_first_call_starts_the_worker_and_loads_the_agent() -> None:
     assert len(rig.sandbox.workers) == 1
 
 
+async def test_a_worker_is_told_every_function_that_the_contract_names() -> None:
+    rig = Rig()
+    await rig.call()
+    assert rig.worker.got[0]["functions"] == [
+        *("onLoad", "onToolCall"),
+        *("onConversationStart", "onBeforeResponse", "onAfterResponse"),
+        *("onAfterToolCall", "onAfterUserEdit"),
+    ]
+
+
 async def test_calls_are_answered_one_after_the_other() -> None:
     rig = Rig()
     answers = await asyncio.gather(*(rig.call(name) for name in ("a", "b", "c")))
@@ -99,7 +109,8 @@ async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
         {
             "agentId": "t.agent",
             "function": "onToolCall",
-            "thrown": "boom",
+            "thrown": "RangeError: boom",
+            "told": "boom",
             "type": "RangeError",
             "file": "agents/t.agent.js",
             "line": 7,
@@ -107,7 +118,7 @@ async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
         },
     )
     assert error.message == (
-        "Agent t.agent failed in onToolCall: RangeError: boom (agents/t.agent.js, line 7)"
+        "Agent t.agent failed in onToolCall (agents/t.agent.js, line 7): RangeError: boom"
     )
     await rig.failure()
     assert not rig.worker.ended

@@ -117,7 +117,7 @@ def household(meta=None, answers=None, **sub):
 
     async def keep(name, args, store, studio, context):
         try:
-            answer = await studio.request("callModel", "You keep things.", [])
+            answer = await studio.request("callModel", "You keep things.", [], 10)
         except PersonaeError as error:
             answer = f"refused: {error.message}"
         if answers is not None:
@@ -216,13 +216,13 @@ async def test_the_loop_ends_after_its_rounds_with_a_note(meta, rounds):
 async def test_every_round_is_metered_and_a_cap_between_rounds_ends_the_loop_with_a_note():
     world, character = household()
     world.transport.calls(("keeper", {}))
-    world.transport.replies("So far: nothing.", ("remember", {}), tokens=60)
-    world.transport.replies("Still nothing.", ("remember", {}), tokens=60)
+    world.transport.replies("So far: nothing.", ("remember", {}), tokens=180)
+    world.transport.replies("Still nothing.", ("remember", {}), tokens=180)
     world.transport.says("Ok.")
-    async with playing(world, character, limits={"response": 100}) as player:
+    async with playing(world, character, limits={"response": 400}) as player:
         await player.send("Go")
         result = next(e for e in player.entries if e.role == "tool")
-        assert player.agents()[0]["tokensSpent"]["response"] == 120
+        assert player.agents()[0]["tokensSpent"]["response"] == 360
     assert result.ok
     assert result.content.startswith("Still nothing.\n\n[")
     assert "budget exhausted for this response" in result.content

@@ -175,10 +175,12 @@ def test_an_agent_says_what_it_declares() -> None:
                 "commands": ["roll"],
                 "apis": [],
                 "preload": True,
+                "modelCalls": {"spent": 1200, "reserved": 1030, "refused": 1},
             }
         )
     )
     assert facts == {
+        "Model calls": "1,200 tokens spent, 1,030 held for calls under way, 1 call refused",
         "Language": "Lua",
         "Tools": "a, b (taken)",
         "Commands": "@roll",

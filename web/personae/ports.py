@@ -127,7 +127,7 @@ class HttpResponse(Protocol):
 
 
 class ModelTransport(Protocol):
-    """Carries one HTTP exchange with a model endpoint."""
+    """Carries one HTTP request to a model endpoint, and its answer."""
 
     async def open(self, request: HttpRequest) -> HttpResponse:
         """Returns when the status and headers are there. Raises ModelError when unreachable."""

@@ -1,7 +1,7 @@
 /**
  * What crosses between Python and JavaScript in the page, and from there to an embedding page.
  *
- * Python's ends: `personae/browser/` and `personae/ui/markdown.py` for `Host`,
+ * Python's ends: `personae/browser/` and `personae/ui/dom/markdown.py` for `Host`,
  * `personae/browser/embed.py` for `EmbeddedPlayer`. Texts named `...Text` are JSON.
  */
 import type { PyodideAPI } from "pyodide";
@@ -72,7 +72,7 @@ export interface Embed {
   EmbeddedPlayer(source: unknown, settingsText: string, hear: Hear): EmbeddedPlayer;
 }
 
-export type Hear = (event: keyof Emissions, payloadText: string) => void;
+export type Hear = (event: keyof Emissions, payloadText: string, whoText: string) => void;
 
 /** One player as Python has it; answers are JSON texts of `Answer`. */
 export interface EmbeddedPlayer {
@@ -109,6 +109,16 @@ export interface Emissions {
   error: Failure;
 }
 export type Heard = { [Event in keyof Emissions]: Emissions[Event] } & { error: CodedError };
+
+/** Whose text `agentLog` and `agentToast` bring. */
+export interface Speaker {
+  agentId: string;
+  characterName: string;
+}
+/** Event -> what its listeners get as the second argument. */
+export type Said = {
+  [Event in keyof Emissions]: Event extends "agentLog" | "agentToast" ? Speaker : undefined;
+};
 
 export interface Reply {
   role: "assistant";

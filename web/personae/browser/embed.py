@@ -43,7 +43,7 @@ _OPTIONS = {
 
 
 class EmbeddedPlayer:
-    """One player of an embedding page. ``hear(event, payload)`` gets JSON text."""
+    """One player of an embedding page. ``hear(event, payload, who)`` gets JSON text."""
 
     def __init__(self, source: Any, settings_text: str, hear: JsProxy) -> None:
         self._source = value_from_js(source)
@@ -65,10 +65,10 @@ class EmbeddedPlayer:
         return json.dumps({"value": None})
 
     def _forward(self, event: str) -> Callable[[Any], None]:
-        def forward(payload: Any) -> None:
+        def forward(payload: Any, who: dict[str, str] | None = None) -> None:
             if isinstance(payload, Exception):
                 payload = error_json(payload)
-            self._hear(event, json.dumps(payload))
+            self._hear(event, json.dumps(payload), json.dumps(who))
 
         return forward
 

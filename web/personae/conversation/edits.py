@@ -1,8 +1,8 @@
 """User edits of a conversation, as pure functions from entries to an ``Edit``.
 
-Reference: Hook events, afterUserEdit; architecture: Conversation data. Invariants: an edit never
-reorders entries and never leaves a tool result without its call; a cut keeps the results of the
-last call it keeps; audit entries and summaries go only with what lies behind a cut.
+Reference: Hook events, afterUserEdit. Invariants: an edit never reorders entries and never leaves
+a tool result without its call; a cut keeps the results of the last call it keeps; audit entries and
+summaries go only with what lies behind a cut.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ async def load_package_async(
 
     Raises PackageError.
     ``progress`` gets the phase (``reading``, ``decoding``, ``agents``, ``hashing``), how much is
-    done and how much there is, in bytes or files. ``install`` makes a library importable that
-    only some packages need (``jsonschema`` or ``ruamel``), where it is not there from the start.
+    done and how much there is, in bytes or files. ``install`` makes a Python package importable
+    that only some characters need (``jsonschema`` or ``ruamel``), where it is not there already.
     """
     return await run_async(load_steps(source, Report()), progress, install)
 

@@ -14,6 +14,12 @@ from personae.ports import Language
 HookEvent = Literal[
     "conversationStart", "beforeResponse", "afterResponse", "afterToolCall", "afterUserEdit"
 ]
+"""The one list of hook events: manifests, calls and the sandbox go by it."""
+
+
+def hook_function(event: HookEvent) -> str:
+    """The function that an agent exports for an event."""
+    return f"on{event[0].upper()}{event[1:]}"
 
 
 @dataclass(frozen=True, slots=True)

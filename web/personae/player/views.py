@@ -75,7 +75,8 @@ def _message(index: int, entry: Entry) -> dict[str, Any]:
 
 
 def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
-    manifest, registry = program.manifest, seat.registry
+    manifest, registry, meter = program.manifest, seat.registry, seat.room.meter
+    account = meter.account(seat.belongings.owner(program.agent_id))
     store = seat.belongings.store(program.agent_id)
     return {
         "id": program.agent_id,
@@ -102,7 +103,12 @@ def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
         "worker": seat.agents.worker_state(program.agent_id),
         "storeSize": len(store.text) if store else 0,
         "tokensSpent": {
-            "response": seat.room.meter.response_spent,
+            "response": meter.response_spent,
             "conversation": seat.room.journal.head.tokens_spent,
+        },
+        "modelCalls": {
+            "spent": account.spent,
+            "reserved": account.reserved,
+            "refused": account.refused,
         },
     }

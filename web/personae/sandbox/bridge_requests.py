@@ -1,6 +1,6 @@
 """Serves the bridge requests of one running call.
 
-Invariants: every request passes the gate in ``studio.py``; a request is answered once, and only
+Invariants: every request is judged by ``api_check.py``; a request is answered once, and only
 while the call it belongs to runs.
 """
 

@@ -18,10 +18,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram
+from personae.package.model import AgentProgram, HookEvent, hook_function
 from personae.ports import Clock, Sandbox, Wire
 from personae.sandbox.bridge_requests import BridgeRequests, Serve
 from personae.sandbox.channel import Channel, Message, ProtocolViolation
@@ -40,15 +40,7 @@ BOOT_DEADLINE = 60_000
 RETRY_AFTER = 60_000
 """Milliseconds until a module that failed to load is tried again."""
 
-FUNCTIONS = (
-    "onLoad",
-    "onToolCall",
-    "onConversationStart",
-    "onBeforeResponse",
-    "onAfterResponse",
-    "onAfterToolCall",
-    "onAfterUserEdit",
-)
+FUNCTIONS = ("onLoad", "onToolCall", *map(hook_function, get_args(HookEvent)))
 """The functions the contract names; Python and Lua agents export them in snake_case."""
 
 _CODES = {
@@ -98,6 +90,7 @@ class AgentProcess:
         self.program = program
         self.exports: frozenset[str] = frozenset()
         """Canonical names and command handlers the agent exports; empty until it has loaded."""
+        self._files = (program.path, *(library.path for library in program.libraries))
         self._sandbox = sandbox
         self._idle = idle_workers(sandbox)
         self._clock = clock
@@ -292,8 +285,9 @@ class AgentProcess:
         if message.type == type_:
             return message
         code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
-        thrown = Thrown.read(message.fields)
-        raise self._error(code, f"could not be loaded: {thrown.placed()}", **thrown.facts())
+        thrown = Thrown.read(message.fields, self._files)
+        what = f"could not be loaded{thrown.place()}: {thrown.words()}"
+        raise self._error(code, what, **thrown.facts(), told=thrown.located())
 
     def _ask(
         self, function: str, deadline: float, text: str, store: str | None = None
@@ -340,7 +334,8 @@ class AgentProcess:
         elif message.type == "crashed":
             self._failed = True
             self._end()
-            self._fail("agent_crashed", f"crashed: {clean(message.fields['message'])}")
+            thrown = clean(message.fields["message"])
+            self._fail("agent_crashed", f"crashed: {thrown}", thrown=thrown)
         else:
             self._check_call(message)
             self._requests.cancel()
@@ -375,11 +370,9 @@ class AgentProcess:
 
     def _thrown(self, message: Message, function: str) -> AgentError:
         code = _CODES.get(message.fields["kind"], "agent_threw")
-        thrown = Thrown.read(message.fields)
-        what = f"failed in {function}: {thrown.placed()}"
-        return self._error(
-            code, what, function=function, thrown=thrown.for_model(), **thrown.facts()
-        )
+        thrown = Thrown.read(message.fields, self._files)
+        what = f"failed in {function}{thrown.place()}: {thrown.words()}"
+        return self._error(code, what, function=function, **thrown.facts(), told=thrown.for_model())
 
     def _error(self, code: str, what: str, **detail: Any) -> AgentError:
         name = self.program.agent_id

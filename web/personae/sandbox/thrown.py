@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,38 +25,42 @@ class Thrown:
     stack: str | None
 
     @classmethod
-    def read(cls, fields: Mapping[str, Any]) -> Thrown:
-        """From the fields of ``error`` or ``failed``, which are a stranger's."""
+    def read(cls, fields: Mapping[str, Any], files: Collection[str]) -> Thrown:
+        """From the fields of ``error`` or ``failed``, a stranger's; ``files``: the agent's paths."""
+        file = fields.get("file")
+        is_known = file in files
         return cls(
             message=clean(fields["message"]),
-            type=_short(fields.get("name")),
-            file=_short(fields.get("file")),
-            line=fields.get("line"),
+            type=None if fields.get("name") is None else clean(fields["name"], "nameCharacters"),
+            file=file if is_known else None,
+            line=fields.get("line") if is_known else None,
             stack=None if fields.get("stack") is None else clean(fields["stack"]),
         )
 
-    def for_model(self) -> str:
-        """The message, with its type in front where the message says nothing without it."""
-        named = self._is_named() and self.type not in _NO_HELP
-        return (
-            f"{self.type}: {self.message}"
-            if named and _VALUE.fullmatch(self.message)
-            else self.message
-        )
+    def words(self) -> str:
+        """Type and message: what is the agent's own, for people."""
+        return f"{self.type}: {self.message}" if self._is_named() else self.message
 
-    def placed(self) -> str:
-        """Type, message and place, for people."""
-        text = f"{self.type}: {self.message}" if self._is_named() else self.message
+    def place(self) -> str:
+        """``" (agents/a.js, line 3)"``; empty where it is not known or stands in the message."""
         if self.file is None or self.message.startswith(f"{self.file}:"):
-            return text
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{text} ({place})"
+            return ""
+        return f" ({self.file})" if self.line is None else f" ({self.file}, line {self.line})"
+
+    def for_model(self) -> str:
+        """The message, with its type in front where it says nothing without it."""
+        says_nothing = self.type not in _NO_HELP and _VALUE.fullmatch(self.message)
+        return self.words() if says_nothing else self.message
+
+    def located(self) -> str:
+        """Words and place: what a model is told of a module that cannot be loaded."""
+        return self.words() + self.place()
 
     def facts(self) -> dict[str, Any]:
         """For ``AgentError.detail``."""
         facts = asdict(self)
         del facts["message"]
-        return facts
+        return {"thrown": self.words(), **facts}
 
     def _is_named(self) -> bool:
         """Whether the type is a class of errors that the message does not begin with."""
@@ -65,10 +69,6 @@ class Thrown:
         )
 
 
-def clean(text: str) -> str:
+def clean(text: str, most: str = "noticeCharacters") -> str:
     """Well-formed Unicode of a bounded length, whatever a worker sent."""
-    return text[: limit("noticeCharacters")].encode("utf-8", "replace").decode("utf-8")
-
-
-def _short(text: str | None) -> str | None:
-    return None if text is None else clean(text[: limit("nameCharacters")])
+    return text[: limit(most)].encode("utf-8", "replace").decode("utf-8")

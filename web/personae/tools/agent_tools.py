@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from personae.conversation.entries import ToolCall
 from personae.package.model import AgentProgram, ToolDefinition
-from personae.tools.definition import Annotations, Outcome, Tool, ToolTable
 from personae.tools.invocation import Invocation
+from personae.tools.tool import Annotations, Outcome, Tool, ToolTable
 from personae.written import Written, written
 
 COUNTED = Annotations(counted=True)

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Protocol
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram, Package
-from personae.sandbox.process import AgentProcess, StoreText
+from personae.package.model import AgentProgram, Package, hook_function
+from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
@@ -38,9 +38,8 @@ class Bridge(Protocol):
         """Answers what a call asks for, see ``bridge_requests.Serve``. Raises BridgeError."""
         ...
 
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """See ``process.Notice``."""
-        ...
+    @property
+    def notice(self) -> Notice: ...
 
 
 class Agents:
@@ -117,7 +116,7 @@ class Agents:
         self._processes.clear()
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
-        function = "onConversationStart"
+        function = hook_function("conversationStart")
         with suppress(AgentError):
             if await self.exports(program, function):
                 with self._reported(program, function):
@@ -153,7 +152,7 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's log, for its author, and tells who listens."""
+        """Notes a failure in the agent's activity log, and tells who listens."""
         try:
             yield
         except AgentError as error:

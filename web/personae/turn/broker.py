@@ -20,10 +20,10 @@ from personae.llm.stream.reply import (
     ToolCallDelta,
     Waiting,
 )
-from personae.tools.definition import Outcome
 from personae.tools.executor import Planned
 from personae.tools.invocation import Invocation, NoteGranted
 from personae.tools.loop import Limits, ToolLoop
+from personae.tools.tool import Outcome
 from personae.turn.done import Done
 from personae.turn.seat import Seat
 from personae.turn.stop import Stopper

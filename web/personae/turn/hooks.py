@@ -1,7 +1,9 @@
 """Hook events (reference: Hook events, Parts 1 and 2).
 
 Invariants: hooks run one at a time in load order; each store is saved after its hook; a hook that
-fails is logged and the next one runs. conversationStart is part of ``Agents.ensure_store``.
+fails is logged and the next one runs. When: conversationStart in ``Agents.ensure_store``,
+beforeResponse and afterResponse in ``turn.py``, afterToolCall in ``broker.py``, afterUserEdit in
+``Seat.catch_up``.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram, HookEvent
+from personae.package.model import AgentProgram, HookEvent, hook_function
 from personae.sandbox.process import CALL_DEADLINE
 from personae.storage.belongings import Belongings
 from personae.storage.journal import Journal
@@ -18,14 +20,6 @@ from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.agents import Agents
 from personae.written import Written, written
-
-FUNCTIONS: dict[HookEvent, str] = {
-    "conversationStart": "onConversationStart",
-    "beforeResponse": "onBeforeResponse",
-    "afterResponse": "onAfterResponse",
-    "afterToolCall": "onAfterToolCall",
-    "afterUserEdit": "onAfterUserEdit",
-}
 
 
 class Hooks:
@@ -84,7 +78,7 @@ class Hooks:
 
     async def _run(self, name: HookEvent, program: AgentProgram, told: Written) -> bool:
         """Whether the agent has such a hook, be it that it failed."""
-        function = FUNCTIONS[name]
+        function = hook_function(name)
         try:
             if not await self._agents.exports(program, function):
                 return False

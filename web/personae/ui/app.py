@@ -9,6 +9,7 @@ from typing import Any
 import js
 
 from personae.errors import PersonaeError, StorageError
+from personae.package.declarations import declared
 from personae.player.environment import Environment
 from personae.ports import Caution, Note, Notice, StorageFails, StorageWorks
 from personae.storage.content_search import ContentSearch
@@ -38,6 +39,7 @@ from personae.ui.notices.toasts import Toasts
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.settings.current_settings import CurrentSettings
+from personae.ui.settings.web_grants import WebGrants
 from personae.ui.shell import Shell
 from personae.ui.start.character_loading import CharacterLoading
 from personae.ui.start.library_menu import LibraryMenu
@@ -64,6 +66,7 @@ class App:
         self._library = library = Library(
             environment.storage, environment.clock, environment.lock, environment.install
         )
+        grants = WebGrants(chat, asker, lambda: self._settings.value, self._change_settings)
         self._loading = loading = CharacterLoading(
             page,
             chat,
@@ -72,6 +75,7 @@ class App:
             environment.fetch_package,
             lambda: self._settings.value,
             self.report,
+            grants,
         )
         self._library_menu = LibraryMenu(page, library, loading, asker)
         self._editing = Editing(page, chat)
@@ -225,14 +229,18 @@ class App:
                 page.dispatcher, environment, self._asker, page.toasts
             )
         dialog = self._dialogs["settings"]
-        name, web = self._chat.name, self._chat.asks_for_web and environment.web_reader is not None
-        await dialog.open(self._settings.value, self._chat.character_id, name, web)
+        chat = self._chat
+        asks = chat.asks_for_web and environment.web_reader is not None
+        asking = declared(chat.package) if asks else None
+        await dialog.open(self._settings.value, chat.character_id, chat.name, asking)
         await self._dialogs["storage"].draw(dialog.dialog)
 
     def _change_settings(self, changed: Settings) -> None:
         self._settings.change(changed)
         if self._chat.on_stage:
-            self._chat.player.configure(**changed.player_options(self._chat.character_id))
+            now = declared(self._chat.package)
+            options = changed.player_options(self._chat.character_id, now)
+            self._chat.player.configure(**options)
         self._show_model()
 
     def _show_model(self) -> None:
@@ -261,7 +269,8 @@ class App:
             self._dialogs["palette"] = Palette(
                 self._page.dispatcher, self._run_command, self._page.composer.focus
             )
-        await self._dialogs["palette"].open(self._chat.player.list_commands())
+        commands = self._chat.player.list_commands()
+        await self._dialogs["palette"].open(commands, self._chat.name)
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

@@ -17,7 +17,7 @@ from personae.tools.grants import find_granted, granted
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.room import Room
-from personae.turn.streaming import SAVE_AFTER, Later
+from personae.turn.studio.notices import Notices
 from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
 from personae.written import Written
@@ -40,11 +40,11 @@ class StudioBridge:
         call_model: Handler,
     ) -> None:
         self._room = room
-        self._belongings = belongings
         self._package = package
         self._registry = registry
         self._store = store
-        self._save = Later(room.clock, SAVE_AFTER, room.journal.save)
+        self.notice = Notices(room, belongings, package.name).take
+        """See ``process.Notice``."""
         self._handlers: dict[str, Handler] = {
             "history.search": self._search,
             "history.range": self._range,
@@ -75,18 +75,6 @@ class StudioBridge:
             self._room.defect(error)
             raise BridgeError("bridge_failed", f"studio.{method} failed: {error!r}") from error
 
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind``: toast, log (an audit entry of the conversation), console or error."""
-        room = self._room
-        if kind == "toast":
-            room.events.emit("agentToast", text)
-        elif kind == "log":
-            room.journal.append("log", text, agent_id=program.agent_id)
-            room.events.emit("agentLog", text)
-            self._save.poke()  # most often the call's end is sooner
-        else:
-            room.log.add(self._belongings.owner(program.agent_id), program, kind, text)
-
     async def _search(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         return studio_history.search(self._room.journal.entries, arguments["query"])
 
@@ -109,5 +97,5 @@ class StudioBridge:
 
     async def _web_fetch(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         surroundings = self._room.surroundings
-        read_page, allowed = surroundings.read_page, surroundings.settings().web_access
-        return await fetch_page(read_page, allowed, arguments["url"], arguments.get("options"))
+        reader, allowed = surroundings.web_reader, surroundings.settings().web_access
+        return await fetch_page(reader, allowed, arguments["url"], arguments.get("options"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from personae.ui import formats
+
 _LANGUAGES = {
     "javascript": "JavaScript",
     "typescript": "TypeScript",
@@ -42,8 +44,22 @@ def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
         ("Hooks", _names(agent.get("hooks"))),
         ("Libraries", _names(agent.get("libraries"))),
         ("Preload", "yes" if agent.get("preload") else ""),
+        ("Model calls", _model_calls(agent.get("modelCalls") or {})),
     ]
     return [(term, value) for term, value in facts if value]
+
+
+def _model_calls(account: dict[str, int]) -> str:
+    """What they have come to since the conversation was opened; nothing when there were none."""
+    spent, reserved, refused = (account.get(name, 0) for name in ("spent", "reserved", "refused"))
+    if not (spent or reserved or refused):
+        return ""
+    parts = [f"{formats.count(spent)} tokens spent"]
+    if reserved:
+        parts.append(f"{formats.count(reserved)} held for calls under way")
+    if refused:
+        parts.append(f"{formats.plural(refused, 'call')} refused")
+    return ", ".join(parts)
 
 
 def _names(items: Any) -> str:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from personae.credentials import Credentials, origin_of, without_secrets
+from personae.package.declarations import Declared
 from personae.ports import Storage
 from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
@@ -46,8 +47,8 @@ class Settings:
     """Origins whose key stays on this device."""
     providers: Mapping[str, Choice] = field(default_factory=dict)
     """Preset id -> what was entered there before another provider was chosen."""
-    web_access: Mapping[str, bool] = field(default_factory=dict)
-    """Character id -> its agents may read web pages."""
+    web_access: Mapping[str, Declared] = field(default_factory=dict)
+    """Character id -> what its agents declared when the user let them read web pages."""
 
     @property
     def rehearsing(self) -> bool:
@@ -71,8 +72,14 @@ class Settings:
         origin = {origin_of(self.base_url)}
         return replace(self, kept=self.kept | origin if on_device else self.kept - origin)
 
-    def player_options(self, character_id: str = "") -> dict[str, Any]:
-        """Keyword arguments for ``CharacterPlayer`` and ``configure``."""
+    def allows_web(self, character_id: str, now: Declared) -> bool:
+        """Whether agents that declare ``now`` may read web pages: these, and not others under the
+        same link."""
+        return self.web_access.get(character_id) == now
+
+    def player_options(self, character_id: str = "", now: Declared | None = None) -> dict[str, Any]:
+        """Keyword arguments for ``CharacterPlayer`` and ``configure``; ``now``: what the
+        character's agents declare."""
         return {
             "credentials": self.keys,
             "base_url": self.base_url,
@@ -82,7 +89,7 @@ class Settings:
             "top_p": self.top_p,
             "max_tokens": self.max_tokens,
             "limits": {"response": self.cap_response, "conversation": self.cap_conversation},
-            "web_access": self.web_access.get(character_id, False),
+            "web_access": now is not None and self.allows_web(character_id, now),
         }
 
     def label(self) -> str:
@@ -140,7 +147,24 @@ def from_record(text: str) -> Settings:
         and _fits(stored[item.name], getattr(defaults, item.name))
     }
     known["base_url"] = without_secrets(known.get("base_url", ""))
+    known["web_access"] = _grants(known.get("web_access", {}))
     return Settings(**known, providers=_choices(stored.get("providers")))
+
+
+def _grants(stored: Mapping[str, Any]) -> dict[str, Declared]:
+    """Of a grant by an earlier version it is not known to what it was given: to nothing."""
+    return {
+        identity: granted if _is_declared(granted) else {}
+        for identity, granted in stored.items()
+        if granted is not False
+    }
+
+
+def _is_declared(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+        for lines in value.values()
+    )
 
 
 def _choices(stored: Any) -> dict[str, Choice]:
@@ -224,6 +248,11 @@ def restored(settings: Settings, found: Mapping[str, Any]) -> Settings:
             with suppress(ValueError):
                 settings = with_field(settings, name, str(value))
     return settings
+
+
+def with_web(settings: Settings, character_id: str, now: Declared) -> Settings:
+    """``settings`` in which these agents of a character may read web pages."""
+    return replace(settings, web_access={**settings.web_access, character_id: now})
 
 
 def without_access(settings: Settings, character_ids: Collection[str]) -> Settings:

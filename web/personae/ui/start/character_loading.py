@@ -20,6 +20,7 @@ from personae.ui.dom.monogram import paint_monogram
 from personae.ui.dom.templates import load_templates
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
+from personae.ui.settings.web_grants import WebGrants
 from personae.ui.start import address
 from personae.ui.start.start_screen import FOLDER, StartScreen
 
@@ -44,10 +45,12 @@ class CharacterLoading:
         fetch: Fetch,
         settings: Callable[[], Settings],
         report: Callable[[BaseException], None],
+        grants: WebGrants,
     ) -> None:
         """``report`` shows an error; ``settings``: those a character begins with."""
         self._page, self._chat, self._library, self._start = page, chat, library, start
         self._fetch, self._settings, self._report = fetch, settings, report
+        self._grants = grants
         self._listeners = Listeners()
         self._link = ""
         """The shared link that the character on stage came from, if any."""
@@ -121,6 +124,7 @@ class CharacterLoading:
             self._page.sidebar.clear()
             self._page.shell.enable_chat_actions(False)
         await self._library.remove(character_id)
+        self._grants.forget(character_id)
         await self.go_home()
 
     async def open_stored(self, character_id: str, name: str) -> None:
@@ -183,6 +187,7 @@ class CharacterLoading:
             )
         self._link = link
         address.show_character(character_id, link)
+        self._page.tasks.start(self._grants.review())
 
     async def _fail(self, error: PersonaeError) -> None:
         await self.show_start()

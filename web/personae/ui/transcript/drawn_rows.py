@@ -12,6 +12,7 @@ from personae.ui.dom.elements import clone, fill, mark, part, show
 from personae.ui.dom.markdown import Prose
 from personae.ui.dom.monogram import paint_monogram
 from personae.ui.transcript.rows import Row
+from personae.unicode import plain_line
 
 
 class DrawnIntro:
@@ -32,14 +33,18 @@ class DrawnIntro:
 
 
 class DrawnLog:
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: Row, character: str) -> None:
         self.element = clone("log")
+        self._character = character
         self.element.dataset.entryId = row.key
         self.update(row, streaming=False, last=False)
 
     def update(self, row: Row, *, streaming: bool, last: bool) -> None:
         if row.entry is not None:
-            fill(self.element, text=row.entry.content, agent=row.entry.agent_id or "")
+            agent = plain_line(row.entry.agent_id or "", 60)
+            character = plain_line(self._character, 60)
+            fill(self.element, text=row.entry.content, agent=agent, character=character)
+            show(part(self.element, "from"), bool(agent))
             self.element.title = formats.moment(row.entry.at)
 
     def close(self) -> None:

@@ -1,4 +1,5 @@
-"""What each agent did, for its author (reference: the manifest, @debug).
+"""What each agent did, for its author (reference: the manifest, @debug). Not what an agent says by
+``studio.log``: that is an entry of the conversation.
 
 A record is ``{at, kind, text}``; kind ``call`` adds function, args, result and milliseconds, kind
 ``error`` marks a failure, others are the agent's own console output. Calls are recorded for agents
@@ -24,7 +25,7 @@ MOST = 500
 LONGEST_TEXT = 4_000
 
 
-class AgentLog:
+class ActivityLog:
     def __init__(self, journal: Journal, clock: Clock, changed: Changed) -> None:
         self._journal = journal
         self._clock = clock
