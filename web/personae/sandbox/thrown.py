@@ -26,7 +26,7 @@ class Thrown:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], files: Collection[str]) -> Thrown:
-        """From the fields of ``error`` or ``failed``, a stranger's; ``files``: the agent's paths."""
+        """From a stranger's ``error`` or ``failed``; ``files``: the paths of the agent's files."""
         file = fields.get("file")
         is_known = file in files
         return cls(

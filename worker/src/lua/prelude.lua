@@ -176,8 +176,8 @@ end
 -- The line in the agent's file: as the message has it in front, else of the innermost frame there.
 local function line_of(message, thread)
   local name, line = match(message, "^(.-):(%d+):")
-  local is_cut = name and sub(name, -3) == "..." and find(path, sub(name, 1, -4), 1, true) == 1
-  if is_cut or name == path then return line end
+  -- Lua cuts what is longer than 59 bytes.
+  if name == path or name == sub(path, 1, 59) then return line end
   for level = 0, 200 do
     local frame = thread and getinfo(thread, level, "Sl")
     if not frame then return nil end
