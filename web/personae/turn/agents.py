@@ -22,6 +22,7 @@ from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
+from personae.unicode import plain
 from personae.written import Written, written
 
 
@@ -156,9 +157,11 @@ class Agents:
         try:
             yield
         except AgentError as error:
-            text = f"{function}: {error.message}"
-            owner, stack = self._belongings.owner(program.agent_id), error.detail.get("stack")
-            self._room.log.add(owner, program, "error", text, stack=stack)
+            text, stack = f"{function}: {error.message}", error.detail.get("stack")
+            owner, facts = self._belongings.owner(program.agent_id), {}
+            if stack:
+                facts["stack"] = plain(stack)
+            self._room.log.add(owner, program, "error", plain(text), **facts)
             if emit:
                 self._room.agent_failed(error)
             raise
