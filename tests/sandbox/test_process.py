@@ -367,6 +367,16 @@ async def test_an_agent_that_failed_is_called_so_until_a_call_ends_well(kind: st
     assert rig.process.state == "idle"
 
 
+async def test_another_function_that_works_does_not_hide_one_that_failed() -> None:
+    rig = Rig(say(type="error", call=1, kind="threw", message="m"))
+    await rig.failure(function="onToolCall")
+    rig.sandbox.behave = echo
+    await rig.call()
+    assert rig.process.state == "failed"
+    await rig.call("onToolCall")
+    assert rig.process.state == "idle"
+
+
 async def test_a_call_that_was_stopped_or_an_agent_that_was_closed_did_not_fail() -> None:
     rig = Rig(lambda worker, message, store: None)
     running = rig.call()

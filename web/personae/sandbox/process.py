@@ -52,6 +52,8 @@ _CODES = {
     "load": "agent_load_failed",
     "crash": "agent_crashed",
 }
+_START = "its start"
+"""In the place of a function: what a worker does before there is one, or between calls."""
 # After these the interpreter is as good as before; after any other failure it is replaced.
 _HARMLESS = ("agent_threw", "agent_function_missing")
 
@@ -100,7 +102,7 @@ class AgentProcess:
         self._channel.close()
         self._wire: Wire | None = None
         self._closed = False
-        self._failed = False
+        self._failed: set[str] = set()
         self._examined = False
         self._unloadable: AgentError | None = None
         self._retry_at = 0.0
@@ -116,7 +118,7 @@ class AgentProcess:
     def state(self) -> str:
         """The channel's state; ``closed`` also before the first start; ``failed`` after a failure.
 
-        It failed until it is asked for something again.
+        It is over when the same function, or the start that failed, has gone well.
         """
         state = self._channel.state
         return "failed" if self._failed and state in ("idle", "closed") else state
@@ -145,7 +147,7 @@ class AgentProcess:
         command handler's, not one of the contract's. ``deadline`` in milliseconds lowers the
         agent's own. Raises AgentError; the store is then as before.
         """
-        async with self._one_at_a_time():
+        async with self._one_at_a_time(function):
             if not self._is_ready():
                 await self._make_ready()
             self._requests.belong_to(serve)
@@ -170,7 +172,7 @@ class AgentProcess:
         self._watch.stop()
 
     @asynccontextmanager
-    async def _one_at_a_time(self) -> AsyncIterator[None]:
+    async def _one_at_a_time(self, function: str = _START) -> AsyncIterator[None]:
         """What runs here waits its turn; ``state`` tells whether it failed.
 
         Being stopped is no failure.
@@ -178,9 +180,12 @@ class AgentProcess:
         async with self._one_call:
             try:
                 yield
-                self._failed = False
+                self._failed -= {function, _START}
             except AgentError as error:
-                self._failed = error.code != "agent_closed"
+                if error.code != "agent_closed":
+                    self._failed.add(
+                        function if error.detail.get("function") == function else _START
+                    )
                 raise
 
     async def _run(
@@ -320,7 +325,7 @@ class AgentProcess:
         try:
             self._handle(channel.incoming(text, store))
         except ProtocolViolation as violation:
-            self._failed = True
+            self._failed.add(_START)
             self._end()
             self._fail("agent_protocol", f"was stopped: its worker sent {violation}")
 
@@ -332,7 +337,7 @@ class AgentProcess:
             assert self._wire is not None
             self._requests.accept(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
-            self._failed = True
+            self._failed.add(_START)
             self._end()
             thrown = clean(message.fields["message"])
             self._fail("agent_crashed", f"crashed: {thrown}", thrown=thrown)
