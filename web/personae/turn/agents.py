@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package, hook_function
 from personae.sandbox.process import AgentProcess, Notice, StoreText
@@ -153,9 +154,12 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's activity log, and tells who listens."""
+        """Notes a failure in the agent's activity log, and tells who listens; its end is told, too."""
+        had_failed = self.worker_state(program.agent_id) == "failed"
         try:
             yield
+            if had_failed:
+                self._room.events.change(AgentsChanged())
         except AgentError as error:
             text, stack = f"{function}: {error.message}", error.detail.get("stack")
             owner, facts = self._belongings.owner(program.agent_id), {}
