@@ -205,6 +205,163 @@ def test_regenerate_and_continue(app: AppPage, provider: ModelProvider) -> None:
     expect(app.messages("user")).to_have_count(1)
 
 
+def test_a_continued_reply_is_one_message_of_two_parts(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(says("Once upon"), says("a time."), says("Anew."))
+    app.say("Tell").answered("Once upon")
+    menu(app, app.messages().last, "Continue")
+    app.answered("a time.")
+    names = app.messages().locator(".speaker")
+    assert [name.is_visible() for name in names.all()] == [True, False]
+    for part, text in zip(app.messages().all(), ("Twice upon", "two times."), strict=True):
+        part.hover()
+        part.get_by_label("Edit", exact=True).click()
+        app.page.get_by_label("Edit the message").fill(text)
+        app.page.get_by_role("button", name="Save", exact=True).click()
+        expect(part).to_contain_text(text)
+    app.messages().last.get_by_label("Regenerate").click()
+    app.answered("Anew.")
+    expect(app.messages()).to_have_count(1)
+
+
+@pytest.mark.parametrize("how", ["stopped", "refused"])
+def test_a_regenerate_without_a_word_leaves_the_reply(
+    app: AppPage, provider: ModelProvider, how: str
+) -> None:
+    provider.script(says("The first."))
+    app.say("Go").answered("The first.")
+    provider.script(stream(Stall()) if how == "stopped" else error(401, "Incorrect API key"))
+    app.messages().last.get_by_label("Regenerate").click()
+    if how == "stopped":
+        app.by("stop").click()
+    else:
+        expect(app.by("error-banner")).to_contain_text("Incorrect API key", timeout=READY)
+    app.answered("The first.")
+    expect(app.by("unanswered")).to_be_hidden()
+    expect(app.page.get_by_role("button", name="Undo")).to_be_hidden()
+    expect(app.reload().talks_to(NAME).messages().last).to_contain_text("The first.")
+
+
+def test_undo_leaves_what_was_said_since(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("A1."), says("A2."), says("A3."))
+    app.say("Q1").answered("A1.").say("Q2").answered("A2.")
+    menu(app, app.messages("user").first, "Delete")
+    app.say("Q3").answered("A3.")
+    app.page.get_by_role("button", name="Undo").click()
+    expect(app.messages("user").locator(".prose")).to_have_text(["Q1", "Q2", "Q3"])
+    expect(app.messages().locator(".prose")).to_have_text(["A1.", "A2.", "A3."])
+
+
+def test_undo_that_came_too_late_says_so_and_offers_the_old_state(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(says("First."), says("Second."), says("Third."))
+    app.say("Q1").answered("First.")
+    app.messages().last.get_by_label("Regenerate").click()
+    app.answered("Second.").say("Q2").answered("Third.")
+    app.page.get_by_role("button", name="Undo").click()
+    expect(app.by("toast").last).to_contain_text("gone on from the new reply")
+    expect(app.messages().locator(".prose")).to_have_text(["Second.", "Third."])
+    app.page.get_by_role("button", name="Open as it was").click()
+    expect(app.messages().locator(".prose")).to_have_text(["First."])
+    expect(app.by("conversation-list").locator(".conversation")).to_have_count(2)
+
+
+def test_a_message_without_an_answer_says_so_until_it_has_one(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.script(error(401, "Incorrect API key"))
+    app.say("Hello?")
+    mark = app.messages("user").last.locator("[data-part=unanswered]")
+    expect(mark).to_contain_text("Incorrect API key", timeout=READY)
+    app.by("error-banner").get_by_label("Dismiss").click()
+    expect(mark).to_be_visible()
+    app.reload().talks_to(NAME)
+    expect(mark).to_contain_text("Not answered")
+    app.use_provider(provider.base_url)
+    provider.script(says("Here I am."))
+    mark.get_by_role("button", name="Try again").click()
+    app.answered("Here I am.")
+    expect(mark).to_be_hidden()
+
+
+def test_each_conversation_keeps_its_own_draft(app: AppPage, provider: ModelProvider) -> None:
+    box = app.by("composer")
+    provider.script(says("Yes."))
+    app.say("bells").answered("Yes.")
+    box.fill("half a thought")
+    app.by("new-conversation").click()
+    expect(box).to_have_value("")
+    box.fill("another one")
+    app.page.wait_for_timeout(600)
+    app.reload().talks_to(NAME)
+    listed = app.by("conversation-list").locator(".conversation-open")
+    for at, text in ((1, "half a thought"), (0, "another one"), (1, "half a thought")):
+        listed.filter(has_text=re.compile("bells" if at else "New")).click()
+        expect(box).to_have_value(text)
+    provider.script(says("Sent."))
+    app.by("send").click()
+    app.answered("Sent.").reload().talks_to(NAME)
+    expect(box).to_have_value("")
+
+
+def test_a_message_may_begin_with_an_at(app: AppPage, provider: ModelProvider) -> None:
+    box, dialog = app.by("composer"), app.by("command-dialog")
+    box.press("@")
+    expect(dialog).to_be_visible()
+    app.page.keyboard.type("zzz you there?")
+    expect(dialog).to_be_hidden()
+    expect(box).to_have_value("@zzz you there?")
+    box.fill("")
+    box.press("@")
+    expect(dialog).to_be_visible()
+    app.page.keyboard.press("Escape")
+    expect(box).to_have_value("@")
+    expect(box).to_be_focused()
+    provider.script(says("Heard."))
+    box.press_sequentially("Wren, hello")
+    box.press("Enter")
+    app.answered("Heard.")
+    assert provider.last_messages()[-1]["content"] == "@Wren, hello"
+
+
+@pytest.mark.parametrize("how", ["drop", "paste"])
+def test_a_picture_does_not_end_the_conversation(
+    app: AppPage, provider: ModelProvider, how: str
+) -> None:
+    provider.script(says("Yes."))
+    app.say("Hello").answered("Yes.")
+    app.page.evaluate(
+        """(how) => {
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(9)], "cat.png", {type: "image/png"}));
+            const given = {bubbles: true, cancelable: true};
+            const event = how === "paste"
+                ? new ClipboardEvent("paste", {...given, clipboardData: data})
+                : new DragEvent("drop", {...given, dataTransfer: data});
+            document.getElementById("composer").dispatchEvent(event);
+        }""",
+        how,
+    )
+    expect(app.by("toast").last).to_contain_text("Pictures cannot be sent")
+    expect(app.messages().last).to_contain_text("Yes.")
+    expect(app.by("composer")).to_be_editable()
+
+
+def test_a_package_that_cannot_be_played_leaves_the_conversation(
+    app: AppPage, provider: ModelProvider, tmp_path: Path
+) -> None:
+    provider.script(says("Yes."))
+    app.say("Hello").answered("Yes.")
+    path = tmp_path / "broken.zip"
+    path.write_bytes(b"PK no zip at all")
+    app.drop_file(path)
+    expect(app.by("error-banner")).to_contain_text("The conversation here goes on", timeout=READY)
+    expect(app.messages().last).to_contain_text("Yes.")
+    expect(app.by("composer")).to_be_editable()
+
+
 def test_delete_truncate_and_clear_can_be_undone(app: AppPage, provider: ModelProvider) -> None:
     provider.script(says("A1."), says("A2."))
     app.say("Q1").answered("A1.").say("Q2").answered("A2.")

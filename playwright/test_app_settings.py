@@ -51,7 +51,8 @@ def test_models_come_from_the_provider(app: AppPage, provider: ModelProvider) ->
     app.by("api-key").fill("sk-test")
     app.by("api-key").press("Tab")
     expect(app.page.locator("#model-list option")).to_have_count(2, timeout=READY)
-    expect(app.by("settings")).to_contain_text("Choose a main model")
+    expect(app.by("model-main")).to_have_value("small")
+    expect(app.by("settings")).to_contain_text("small was chosen as the main model")
     assert provider.requests[-1].headers["authorization"] == "Bearer sk-test"
     app.by("model-main").fill("large")
     app.by("model-worker").fill("small")
@@ -351,13 +352,50 @@ def test_presets_fill_the_base_url(app: AppPage) -> None:
     assert "This site" not in options  # this host has no relay
 
 
-def test_a_number_that_makes_no_sense_is_marked_and_not_taken(app: AppPage) -> None:
+def test_a_number_that_makes_no_sense_is_said_and_not_taken(app: AppPage) -> None:
     open_settings(app)
-    app.by("temperature").fill("9")
-    expect(app.by("temperature")).to_have_attribute("aria-invalid", "true")
+    field = app.by("temperature")
+    field.fill("9")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    complaint = field.locator("xpath=..").get_by_role("alert")
+    expect(complaint).to_contain_text("It has to be from 0 to 2.")
+    app.page.get_by_role("button", name="Done").click()
+    expect(field).to_be_focused()
+    expect(app.by("settings")).to_be_visible()
+    app.page.keyboard.press("Escape")
+    expect(app.by("toast").last).to_contain_text("Temperature was not changed")
+    open_settings(app)
+    expect(field).to_have_value("")
+    expect(complaint).to_be_hidden()
+
+
+def test_a_key_without_a_model_is_enough(app: AppPage, provider: ModelProvider) -> None:
+    provider.set_models("text-embedding-3", "talker", "other")
+    open_settings(app)
+    app.by("base-url").fill(provider.base_url)
+    app.by("api-key").fill("sk-test")
     done(app)
+    expect(app.page.locator("#model-chip")).to_contain_text("talker")
+    provider.script(says("A real answer."))
+    app.say("Hello").answered("A real answer.")
+    assert provider.chats[-1].body["model"] == "talker"
+
+
+def test_done_does_not_leave_a_provider_without_a_model(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    provider.set_models()
     open_settings(app)
-    expect(app.by("temperature")).to_have_value("")
+    app.by("base-url").fill(provider.base_url)
+    app.by("api-key").fill("sk-test")
+    app.page.get_by_role("button", name="Done").click()
+    expect(app.by("settings")).to_contain_text("Type the name of a main model", timeout=READY)
+    expect(app.by("model-main")).to_be_focused()
+    app.page.keyboard.press("Escape")
+    expect(app.page.locator("#model-chip")).to_contain_text("No model chosen")
+    app.say("Hello")
+    expect(app.by("error-banner")).to_contain_text("No model is chosen", timeout=READY)
+    expect(app.messages()).to_have_count(0)
 
 
 def test_the_theme_is_kept(app: AppPage) -> None:

@@ -34,6 +34,20 @@ def app(
     return AppPage(page, url).open().open_sample()
 
 
+def test_a_visitor_is_answered_at_once(app: AppPage, provider: ModelProvider) -> None:
+    expect(app.page.locator("#model-chip")).to_contain_text("house-model")
+    provider.script(says("Welcome."))
+    app.say("Hello").answered("Welcome.")
+    assert provider.chats[-1].body["model"] == "house-model"
+    app.page.locator("[data-action=open-settings]").first.click()
+    expect(app.page.get_by_label("Provider", exact=True)).to_have_value("relay")
+    app.page.get_by_label("Provider", exact=True).select_option("rehearsal")
+    app.page.get_by_role("button", name="Done").click()
+    expect(app.page.locator("#model-chip")).to_contain_text("no AI")
+    app.reload().talks_to("Wren Tallow")
+    expect(app.page.locator("#model-chip")).to_contain_text("no AI")
+
+
 def test_a_visitor_talks_through_the_host(app: AppPage, provider: ModelProvider) -> None:
     app.page.locator("[data-action=open-settings]").first.click()
     app.page.get_by_label("Provider", exact=True).select_option(label="This site")

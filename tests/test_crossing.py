@@ -32,6 +32,7 @@ DOCUMENT = (ROOT / "docs" / "embedding.md").read_text("utf-8")
 EMBED = ast.parse((WEB / "personae" / "browser" / "embed.py").read_text("utf-8"))
 
 OF_THE_APP = {"resubmit", "continue_", "rename_conversation", "export_default_data"} | {
+    *("undo", "bring_back"),
     *("snapshot", "restore", "agent_log", "configure", "settings", "events", "package"),
     *("warnings", "entries", "conversation_id", "character_id", "read_only", "answering", "turn"),
 }
@@ -39,7 +40,7 @@ OF_THE_APP = {"resubmit", "continue_", "rename_conversation", "export_default_da
 
 
 HEARD_BY_EMBEDDERS = {f"{kind}Error" for kind in ("Package", "Model", "Agent", "Storage", "Usage")}
-OTHERS_HEAR = {"tool_arguments_invalid", "bad_backup"} | {
+OTHERS_HEAR = {"tool_arguments_invalid", "bad_backup", "cannot_undo"} | {
     *("unknown_character", "file_missing", "file_damaged", "files_busy")
 }
 """Codes that only a model meets, or the app with its library."""

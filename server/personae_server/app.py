@@ -61,6 +61,7 @@ def capabilities(settings: Settings | None) -> dict[str, object]:
         "proxy": bool(settings and settings.proxy),
         "reader": bool(settings and settings.reader),
         "relay": bool(settings and settings.relay_url),
+        "relayModel": settings.relay_default if settings else "",
         "characters": bool(settings and settings.characters),
     }
 

@@ -92,7 +92,7 @@ class Relay:
             Route("/v1/chat/completions", _Endpoint(self.chat), methods=["POST"]),
             Route("/v1/models", _Endpoint(self.list_models), methods=["GET"]),
             Route("/v1/models/{model:path}", _Endpoint(self.one_model), methods=["GET"]),
-            Route("/v1/{rest:path}", _Endpoint(self.nothing_else)),
+            Route("/v1/{rest:path}", _Endpoint(self.nothing_else), methods=["GET", "POST"]),
         ]
 
     async def close(self) -> None:

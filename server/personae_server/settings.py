@@ -145,7 +145,9 @@ class Settings:
 
     relay_url: str = option("", "base URL of the model service to relay to, with its /v1", base_url)
     relay_key: str = option("", "key of the model service")
-    relay_models: tuple[str, ...] = option((), "models that may be used; * is every one", words)
+    relay_models: tuple[str, ...] = option(
+        (), "models that may be used, the first one unasked; * is every one", words
+    )
     relay_fields: tuple[str, ...] = option(
         (),
         "more fields of chat completions to forward, unchecked (top_k), or a number's bound (n=1)",
@@ -162,6 +164,12 @@ class Settings:
         if self.relay_url and not self.relay_models:
             message = "The relay needs relay_models: name the models that may be used, or *."
             raise UsageError("setting_missing", message)
+
+    @property
+    def relay_default(self) -> str:
+        """The model that answers visitors who choose none; empty: the first of the service's."""
+        first = self.relay_models[0] if self.relay_url else ""
+        return "" if first == "*" else first
 
 
 SECRET = "relay_key"  # noqa: S105 - the name of the one setting that is no flag

@@ -136,6 +136,35 @@ async def test_continue_goes_on_from_what_there_is():
     assert world.transport.bodies[-1]["messages"][-1] == {"role": "assistant", "content": "Half a "}
 
 
+async def test_a_response_that_went_on_is_one_also_for_regenerate_and_delete():
+    world = World()
+    async with playing(world, package()) as player:
+        for text in ("first", "one "):
+            world.transport.says(text)
+            await player.send(f"to {text}")
+        world.transport.says("two")
+        await player.continue_()
+        assert len({entry.reply_to for entry in player.entries[3:]}) == 1
+        await player.edit(player.entries[3].id, "ONE ")
+        await player.edit(player.entries[4].id, "TWO")
+        assert [content for _, content in roles(player)[3:]] == ["ONE ", "TWO"]
+        world.transport.says("anew")
+        await player.regenerate()
+        assert [content for _, content in roles(player)] == ["to first", "first", "to one ", "anew"]
+
+
+async def test_regenerate_replaces_the_newest_response_only_also_without_its_message():
+    world = World()
+    async with playing(world, package()) as player:
+        for text in ("first", "second"):
+            world.transport.says(text)
+            await player.send(f"to {text}")
+        await player.delete(player.entries[2].id)
+        world.transport.says("anew")
+        await player.regenerate()
+        assert [content for _, content in roles(player)] == ["to first", "first", "anew"]
+
+
 async def test_numbers_are_never_handed_out_twice_also_after_a_clear():
     world = world_with_listener([])
     async with playing(world, CHARACTER) as player:
@@ -188,7 +217,14 @@ async def test_sends_wait_while_hooks_of_an_edit_run():
     assert order == ["hook", "Hi"]
 
 
-async def test_no_response_when_the_user_left_while_the_hooks_ran():
+REPLACING = [
+    (lambda p: p.regenerate(), ["message 1", "", "x", "answer 1"], []),
+    (lambda p: p.resubmit(p.entries[0].id, "other"), ["other"], [1]),
+]
+
+
+@pytest.mark.parametrize(("replace", "left_there", "told"), REPLACING)
+async def test_no_response_when_the_user_left_while_the_hooks_ran(replace, left_there, told):
     async def after(event, store, studio, context):
         await asyncio.sleep(3600)
 
@@ -196,7 +232,7 @@ async def test_no_response_when_the_user_left_while_the_hooks_ran():
     async with playing(world, CHARACTER) as player:
         await talked(world, player, 1)
         left = player.conversation_id
-        again = asyncio.ensure_future(player.regenerate())
+        again = asyncio.ensure_future(replace(player))
         await breathe()
         await player.new_conversation()
         assert (await again)["stopped"] is True
@@ -205,7 +241,8 @@ async def test_no_response_when_the_user_left_while_the_hooks_ran():
         world.sandbox.agents["a"]["onAfterUserEdit"] = lambda event, store, *_: store.update(event)
         await player.load_conversation(left)
         await breathe()
-        assert (await player.agent_store("a"))["deletedToolCallIds"] == [1], "told later"
+        assert [entry.content for entry in player.entries] == left_there
+        assert (await player.agent_store("a")).get("deletedToolCallIds", []) == told, "told later"
 
 
 @pytest.mark.parametrize("apis", [(), ("studio.model",)])

@@ -23,9 +23,23 @@ async def test_config_tells_what_the_host_offers(static: Path, tmp_path: Path) -
         "proxy": False,
         "reader": False,
         "relay": False,
+        "relayModel": "",
         "characters": True,
     }
     assert answer.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    ("models", "default"), [(("large", "small"), "large"), (("*",), ""), (("large", "*"), "large")]
+)
+async def test_config_names_the_model_that_answers_unasked(
+    static: Path, models: tuple[str, ...], default: str
+) -> None:
+    relay = {"relay_url": "https://models.example/v1", "relay_key": "sk-of-the-host"}
+    async with client_of(Settings(static=static, relay_models=models, **relay)) as client:
+        answer = await client.get("/config.json")
+    assert (answer.json()["relay"], answer.json()["relayModel"]) == (True, default)
+    assert "sk-of-the-host" not in answer.text
 
 
 async def test_health(static: Path) -> None:

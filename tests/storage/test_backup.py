@@ -360,11 +360,11 @@ async def test_a_bomb_is_read_no_further_than_the_limit_and_in_steps() -> None:
     line = line_of(Record(("c", "agent"), "x" * (1 << 20)))
     data = archive({f"stores/{number}.jsonl": line * 16 for number in range(12)})
     assert len(data) < 1_200_000
-    steps, longest, start = read_backup(data, NOW), 0.0, time.perf_counter()
+    steps, longest, start = read_backup(data, NOW), 0.0, time.process_time()
     with pytest.raises(StopIteration) as end:
         while True:
             next(steps)
-            now = time.perf_counter()
+            now = time.process_time()
             longest, start = max(longest, now - start), now
     found = end.value.value
     assert any("inflates to over" in words for words in found.unreadable)

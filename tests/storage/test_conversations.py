@@ -250,3 +250,22 @@ async def test_opening_another_conversation_is_told():
             EntriesReplaced(),
             ReadOnlyChanged(False),
         ]
+
+
+async def test_a_deleted_conversation_comes_back_as_it_was():
+    world = World()
+    world.transport.says("Hi")
+    async with playing(world, package()) as player:
+        await player.send("Hello")
+        identity, before = player.conversation_id, await player.snapshot()
+        await breathe()
+        kept = {name: dict(table) for name, table in world.storage.tables.items()}
+        await world.clock.advance(60_000)
+        await player.delete_conversation(identity)
+        replacing = player.conversation_id
+        await player.bring_back(before)
+        assert player.conversation_id == replacing
+        with pytest.raises(UsageError, match="there already"):
+            await player.bring_back(before)
+    for name, table in kept.items():
+        assert table.items() <= world.storage.tables[name].items()

@@ -9,6 +9,8 @@ import zipfile
 
 import pytest
 from personae.errors import PackageError, StorageError, UsageError
+from personae.package.identity import may_be
+from personae.package.sources import character_id
 from personae.storage.leases import FILES, POLL, TRIES
 from personae.storage.library import BATCH, Library
 
@@ -249,3 +251,128 @@ async def test_a_damaged_record_is_left_alone_with_its_files(library, storage, d
     await library.remove(other)
     assert storage.tables["files"] == kept, "files that the damaged record may name"
     assert storage.tables["packages"] == {(identity,): damage}
+
+
+# Which character a package is
+
+
+@pytest.mark.parametrize(
+    ("source", "identity", "possible"),
+    [
+        (None, f"content-{'0' * 32}", True),
+        (None, f"link-{'0' * 32}", False),
+        (None, "content-../..", False),
+        ("folder:project", f"link-{'a' * 32}", True),
+        ("https://x.test/ada.zip", f"link-{'a' * 32}", False),
+        ("https://x.test/ada.zip", character_id("https://x.test/ada.zip", ""), True),
+    ],
+)
+def test_an_identity_from_elsewhere_has_to_be_possible(source, identity, possible):
+    assert may_be({"source": source, "id": identity, "name": "Ada"}) is possible
+
+
+async def test_what_became_a_next_version_is_in_a_backup_as_well(library, storage):
+    yes, _ = asking(True)
+    one = await library.save(version(1), is_next=yes)
+    two = await library.save(version(1, name="Bea"), "folder:project", is_next=yes)
+    await library.save(version(2), known_as=one)
+    await library.save(version(2, name="Eve"), "folder:project", known_as=two)
+    for row in await library.list():
+        assert may_be(row)
+
+
+def asking(answer):
+    """Answers whether a package is the next version, and notes of whom it was asked."""
+    asked = []
+
+    async def is_next(before):
+        asked.append(before["name"])
+        return answer
+
+    return is_next, asked
+
+
+def version(number, name="Ada", author="Lady Byron"):
+    config = {"name": name, "author": author, "agents": ["a.dice"]}
+    return files(**{"config.json": json.dumps(config), "instructions.txt": f"Version {number}."})
+
+
+async def test_the_next_version_of_a_file_is_asked_about_once_and_keeps_its_identity(library):
+    yes, asked = asking(True)
+    one = await library.save(zipped(version(1)), is_next=yes)
+    assert await library.save(zipped(version(2)), is_next=yes) == one
+    assert await library.save(zipped(version(2)), is_next=yes) == one
+    assert asked == ["Ada"]
+    assert (await library.open(one)).instructions == "Version 2."
+    assert len(await library.list()) == 1
+
+
+async def test_versions_that_are_kept_apart_are_not_asked_about_again(library):
+    no, asked = asking(False)
+    one = await library.save(version(1), is_next=no)
+    two = await library.save(version(2), is_next=no)
+    assert one != two
+    assert await library.save(version(1), is_next=no) == one
+    assert await library.save(version(2), is_next=no) == two
+    assert asked == ["Ada"]
+
+
+@pytest.mark.parametrize(
+    "other", [version(2, name="Bea"), version(2, author="Somebody"), files(name="Ada")]
+)
+async def test_another_name_or_author_is_another_character(library, other):
+    yes, asked = asking(True)
+    one = await library.save(version(1), is_next=yes)
+    assert await library.save(other, is_next=yes) != one
+    assert asked == []
+
+
+async def test_folders_of_one_name_are_two_characters_and_stay_so(library):
+    no, asked = asking(False)
+    ada = await library.save(version(1), "folder:project", is_next=no)
+    bea = await library.save(version(1, name="Bea"), "folder:project", is_next=no)
+    assert (ada != bea, asked) == (True, ["Ada"])
+    assert await library.save(version(2), "folder:project", is_next=no) == ada
+    assert await library.save(version(2, name="Bea"), "folder:project", is_next=no) == bea
+    assert asked == ["Ada"]
+    assert {row["source"] for row in await library.list()} == {"folder:project"}
+
+
+async def test_a_folder_whose_character_got_another_name_keeps_its_identity(library):
+    yes, asked = asking(True)
+    ada = await library.save(version(1), "folder:project", is_next=yes)
+    assert await library.save(version(2, name="Bea"), "folder:project", is_next=yes) == ada
+    assert asked == ["Ada"]
+    assert await library.save(version(3, name="Eve"), "folder:project", known_as=ada) == ada
+    [row] = await library.list()
+    assert row["name"] == "Eve"
+
+
+async def test_a_link_is_never_asked_about(library):
+    yes, asked = asking(True)
+    await library.save(version(1), is_next=yes)
+    await library.save(version(2), "https://x.test/ada.zip", is_next=yes)
+    assert (asked, len(await library.list())) == ([], 2)
+
+
+async def test_a_removed_character_comes_back_as_it_was(library, storage):
+    identity = await library.save(version(1), "https://x.test/ada.zip")
+    other = await library.save(version(2))
+    before = {name: dict(table) for name, table in storage.tables.items()}
+    removed = await library.keep_for_undo(identity)
+    await library.remove(identity)
+    assert len(await library.list()) == 1
+    await library.bring_back(removed)
+    assert storage.tables == before
+    assert (await library.open(identity)).instructions == "Version 1."
+    assert (await library.open(other)).instructions == "Version 2."
+
+
+async def test_a_character_that_was_loaded_again_stays_when_its_removal_is_undone(library):
+    link = "https://x.test/ada.zip"
+    identity = await library.save(version(1), link)
+    removed = await library.keep_for_undo(identity)
+    await library.remove(identity)
+    assert await library.save(version(2), link) == identity
+    await library.bring_back(removed)
+    assert (await library.open(identity)).instructions == "Version 2."

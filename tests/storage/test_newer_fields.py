@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from personae.player.character_player import CharacterPlayer
+from personae.player.undoing import Deed
 from personae.storage.conversations import PAGE
 
 from tests.player.support import World, agent, breathe, package, playing
@@ -26,10 +27,18 @@ async def fork(player: CharacterPlayer) -> str:
 
 
 async def undo(player: CharacterPlayer) -> str:
-    before = await player.snapshot()
-    await player.clear()
+    deed = Deed()
+    await player.clear(deed=deed)
     await player.rename_conversation(player.conversation_id, "Another title")
-    return await player.restore(before)
+    await player.undo(deed)
+    return player.conversation_id
+
+
+async def as_it_was(player: CharacterPlayer) -> str:
+    deed = Deed()
+    await player.clear(deed=deed)
+    assert deed.before is not None
+    return await player.restore(deed.before, "As it was")
 
 
 async def undo_of_a_deletion(player: CharacterPlayer) -> str:
@@ -37,7 +46,8 @@ async def undo_of_a_deletion(player: CharacterPlayer) -> str:
     before = await player.snapshot(deleted)
     await player.new_conversation()
     await player.delete_conversation(deleted)
-    return await player.restore(before)
+    await player.bring_back(before)
+    return deleted
 
 
 async def copy(player: CharacterPlayer) -> str:
@@ -83,7 +93,7 @@ def of(world: World, table: str, identity: str) -> dict[tuple[Any, ...], Any]:
     }
 
 
-@pytest.mark.parametrize("make", [edited, fork, copy, undo, undo_of_a_deletion])
+@pytest.mark.parametrize("make", [edited, fork, copy, undo, as_it_was, undo_of_a_deletion])
 async def test_fields_of_a_newer_version_survive(make: Make) -> None:
     world = acting()
     await newer(world)
@@ -104,7 +114,7 @@ async def test_fields_of_a_newer_version_survive(make: Make) -> None:
     assert stores.keys() >= {("a",), ("room:b",)}
 
 
-@pytest.mark.parametrize("make", [undo, undo_of_a_deletion])
+@pytest.mark.parametrize("make", [undo, as_it_was, undo_of_a_deletion])
 async def test_undo_brings_back_logs_and_what_cannot_be_read(make: Make) -> None:
     world = acting()
     await newer(world)

@@ -198,13 +198,62 @@ async def test_nothing_to_test_says_so() -> None:
     assert (await form(Transport(), Settings(base_url=HERE)).test())[0] == "bad"
 
 
-async def test_the_only_model_is_chosen_and_a_choice_is_asked_for() -> None:
-    alone = form(Transport({"data": [{"id": "only"}]}), Settings(base_url=HERE))
-    await alone.list_models()
-    assert alone.settings.model == "only"
-    several = form(Transport({"data": ["b", "a"]}), Settings(base_url=HERE))
-    await several.list_models()
-    assert (several.settings.model, "Choose a main model" in several.note) == ("", True)
+@pytest.mark.parametrize(
+    ("listed", "first"),
+    [
+        (["only"], "only"),
+        (["text-embedding-3-large", "whisper-1", "talks", "a"], "talks"),
+        (["omni-moderation-latest", "dall-e-3"], ""),
+        ([], ""),
+    ],
+)
+async def test_a_provider_always_has_its_first_model_that_can_talk(
+    listed: list[str], first: str
+) -> None:
+    asking = form(Transport({"data": listed}), Settings(base_url=HERE))
+    await asking.list_models()
+    assert asking.settings.model == first
+    assert first in asking.note
+
+
+async def test_a_model_that_was_chosen_stays() -> None:
+    asking = form(Transport({"data": ["first"]}), entered(model="mine"))
+    await asking.list_models()
+    assert asking.settings.model == "mine"
+
+
+async def test_done_asks_for_the_models_of_a_provider_that_has_none_chosen() -> None:
+    transport = Transport({"data": ["first", "second"]})
+    steps = form(transport)
+    steps.type_base_url(HERE)
+    steps.type_key(KEY)
+    asked = asyncio.ensure_future(steps.list_models())  # the field of the key is left
+    await asyncio.sleep(0)
+    assert await steps.finish()
+    await asked
+    assert (steps.settings.model, transport.sent()) == (
+        "first",
+        [(f"{HERE}/models", f"Bearer {KEY}")],
+    )
+
+
+@pytest.mark.parametrize(
+    "transport", [Transport("down", 503), Transport({"data": ["whisper-1"]}), Transport("<html>")]
+)
+async def test_done_says_when_a_provider_has_no_model(transport: Transport) -> None:
+    steps = form(transport, Settings(base_url=HERE).with_key(KEY))
+    assert not await steps.finish()
+    assert steps.note.startswith("Type the name of a main model.")
+    assert steps.settings.player_options()["model"] == ""
+    steps.take(app_settings.with_field(steps.settings, "model", "typed"))
+    assert await steps.finish()
+
+
+async def test_done_says_when_a_base_url_cannot_be_taken() -> None:
+    steps = form(Transport())
+    steps.type_base_url("https:")
+    assert (await steps.finish(), bool(steps.complaint)) == (False, True)
+    assert await form(Transport()).finish(), "nobody has to choose a provider"
 
 
 async def test_an_answer_that_comes_after_another_choice_is_not_shown() -> None:
@@ -249,7 +298,9 @@ class Desk:
             found = json.loads(what)
             self.form.show(app_settings.restored(self.form.settings, found))
         else:
-            work = {"leave": self.leave, "models": self.form.list_models, "test": self.form.test}
+            form = self.form
+            work = {"leave": self.leave, "models": form.list_models, "test": form.test}
+            work["finish"] = form.finish
             await work[name]()
 
     async def leave(self) -> None:
@@ -293,7 +344,7 @@ STEPS = st.lists(
         st.tuples(st.just("choose"), st.sampled_from([preset.id for preset in PRESETS])),
         st.tuples(st.just("keep"), st.sampled_from(["device", "session"])),
         st.tuples(st.just("restore"), st.just(_RESTORED)),
-        *(st.just((name, "")) for name in ("key", "leave", "models", "test", "reload")),
+        *(st.just((name, "")) for name in ("key", "leave", "models", "test", "finish", "reload")),
     ),
     min_size=5,
     max_size=40,

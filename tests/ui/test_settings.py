@@ -140,8 +140,14 @@ def test_fields_refuse_what_makes_no_sense(name: str, text: str) -> None:
         with_field(Settings(), name, text)
 
 
-def test_the_player_rehearses_until_a_model_is_named() -> None:
+def test_the_player_rehearses_until_there_is_a_provider() -> None:
     assert Settings().player_options()["model"] == "rehearsal"
+    keyed = Settings(base_url=BASE).with_key(SECRET)
+    assert (keyed.player_options()["model"], keyed.rehearsing, keyed.label()) == (
+        "",
+        False,
+        "No model chosen",
+    )
     assert Settings().label() == "Rehearsal, no AI"
     assert Settings(model="m").label() == "m"
 

@@ -22,7 +22,7 @@ from personae.errors import StorageError
 from personae.llm.rehearsal import RehearsalTransport, Routed
 from personae.player.environment import Environment
 from personae.ports import Language, Note, Notice, Notifier, Storage, StorageFails
-from personae.storage.probe import probe
+from personae.storage.saver import probe
 
 StorageKind = Literal["indexeddb", "memory"]
 

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 from personae.conversation.call_numbers import last_viable, of_members
 from personae.conversation.entries import Entry
-from personae.conversation.turns import ASIDE, last_message, response, round_owner
+from personae.conversation.turns import (
+    ASIDE,
+    last_message,
+    newest_response,
+    response,
+    round_owner,
+)
 from personae.errors import UsageError
 
 
@@ -24,7 +30,7 @@ class Edit:
     removed: tuple[Entry, ...]
     """No longer in the list."""
     changed: tuple[Entry, ...]
-    """Still in the list, with new content or marks."""
+    """In the list, with new content or marks; by taking an edit back, also what returned."""
     lost: Mapping[str, tuple[int, ...]]
     """Member -> its toolCallIds that left the history, ascending; no member without any."""
     last_viable: int
@@ -33,13 +39,13 @@ class Edit:
 
 def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:
     """Removes everything after the entry."""
-    return _edit(entries, entries[: cut_after(entries, position(entries, entry_id))])
+    return edit_between(entries, entries[: cut_after(entries, position(entries, entry_id))])
 
 
 def delete(entries: Sequence[Entry], entry_id: str) -> Edit:
     """Removes a message of the user, an audit entry or a summary; of a response, the whole."""
     gone = response(entries, position(entries, entry_id))
-    return _edit(entries, [entry for entry in entries if entry.id not in gone])
+    return edit_between(entries, [entry for entry in entries if entry.id not in gone])
 
 
 def reject(entries: Sequence[Entry], entry_id: str) -> Edit:
@@ -48,7 +54,7 @@ def reject(entries: Sequence[Entry], entry_id: str) -> Edit:
     if entries[index].role not in ("assistant", "tool"):
         raise UsageError("not_a_response", "Only a response can be rejected, not a user message.")
     unit = response(entries, index)
-    return _edit(entries, [e.with_(rejected=True) if e.id in unit else e for e in entries])
+    return edit_between(entries, [e.with_(rejected=True) if e.id in unit else e for e in entries])
 
 
 def change_text(entries: Sequence[Entry], entry_id: str, text: str) -> Edit:
@@ -56,7 +62,9 @@ def change_text(entries: Sequence[Entry], entry_id: str, text: str) -> Edit:
     index = position(entries, entry_id)
     if entries[index].role not in ("user", "assistant"):
         raise UsageError("not_editable", "Only messages can be edited, not tool results or logs.")
-    return _edit(entries, [*entries[:index], _said(entries[index], text), *entries[index + 1 :]])
+    return edit_between(
+        entries, [*entries[:index], _said(entries[index], text), *entries[index + 1 :]]
+    )
 
 
 def resubmit(entries: Sequence[Entry], entry_id: str, text: str | None = None) -> Edit:
@@ -65,21 +73,21 @@ def resubmit(entries: Sequence[Entry], entry_id: str, text: str | None = None) -
     if entries[index].role != "user":
         raise UsageError("not_a_message", "Only a user message can be sent again.")
     entry = entries[index]
-    return _edit(entries, [*entries[:index], entry if text is None else _said(entry, text)])
+    return edit_between(entries, [*entries[:index], entry if text is None else _said(entry, text)])
 
 
 def regenerate(entries: Sequence[Entry]) -> Edit:
-    """Removes the response to the last user message; rejected responses and logs stay."""
-    index = last_message(entries)
-    if index is None:
+    """Removes the newest response, if the last message has one; rejected ones and logs stay."""
+    if last_message(entries) is None:
         raise UsageError("nothing_to_answer", "There is no user message to answer again.")
-    rest = [e for e in entries[index + 1 :] if e.rejected or e.role in ASIDE]
-    return _edit(entries, [*entries[: index + 1], *rest])
+    newest = newest_response(entries)
+    gone = set() if newest is None else response(entries, newest)
+    return edit_between(entries, [entry for entry in entries if entry.id not in gone])
 
 
 def clear(entries: Sequence[Entry]) -> Edit:
     """Removes everything."""
-    return _edit(entries, [])
+    return edit_between(entries, [])
 
 
 def position(entries: Sequence[Entry], entry_id: str) -> int:
@@ -107,13 +115,14 @@ def _said(entry: Entry, text: str) -> Entry:
     return entry.with_(content=text)
 
 
-def _edit(before: Sequence[Entry], after: Sequence[Entry]) -> Edit:
+def edit_between(before: Sequence[Entry], after: Sequence[Entry]) -> Edit:
+    """What makes of the entries ``before`` those ``after``."""
     old = {entry.id: entry for entry in before}
     kept = {entry.id for entry in after}
     return Edit(
         entries=tuple(after),
         removed=tuple(entry for entry in before if entry.id not in kept),
-        changed=tuple(entry for entry in after if entry != old[entry.id]),
+        changed=tuple(entry for entry in after if entry != old.get(entry.id)),
         lost=_lost(before, after),
         last_viable=last_viable(after),
     )

@@ -33,6 +33,16 @@ def turn_start(entries: Sequence[Entry]) -> int:
     return last_message(entries) or 0
 
 
+def newest_response(entries: Sequence[Entry]) -> int | None:
+    """The index of the last entry that answers the last message, or what came after it."""
+    for index in range(len(entries) - 1, -1, -1):
+        if entries[index].role == "user":
+            break
+        if entries[index].role not in ASIDE and not entries[index].rejected:
+            return index
+    return None
+
+
 def response(entries: Sequence[Entry], index: int) -> set[str]:
     """The ids of the response that the entry at ``index`` is part of; a message's is itself."""
     chosen = entries[index]
@@ -46,6 +56,11 @@ def response(entries: Sequence[Entry], index: int) -> set[str]:
                 ids.add(entries[at].id)
             at += step
     return ids
+
+
+def belong_together(one: Entry, other: Entry) -> bool:
+    """Whether two entries that follow one another are parts of one response."""
+    return "user" not in (one.role, other.role) and _goes_with(one, other)
 
 
 def round_owner(entries: Sequence[Entry], index: int) -> int:

@@ -13,18 +13,20 @@ from typing import Any, Literal
 from personae.conversation import edits, forks
 from personae.conversation.changes import TurnState
 from personae.conversation.entries import Entry
-from personae.conversation.turns import last_message
+from personae.conversation.turns import newest_response
+from personae.conversation.undo import cannot_undo
 from personae.errors import StorageError, UsageError
 from personae.package.model import Package, Problem
 from personae.package.sources import Source
 from personae.package.steps import Progress, run_async
 from personae.player import views
 from personae.player.composition import Loaded, set_up
-from personae.player.editing import answer_again, catch_up, revise
+from personae.player.editing import answer, answer_again, catch_up, revise, undo
 from personae.player.environment import Environment
 from personae.player.exchange import respond, run_exchange
 from personae.player.gate import check_free, gate
 from personae.player.session import Session
+from personae.player.undoing import Deed
 from personae.settings import Settings
 from personae.storage.journal import Journal
 from personae.storage.snapshot import Snapshot
@@ -100,56 +102,73 @@ class CharacterPlayer:
 
         return await self._respond(say)
 
-    async def regenerate(self) -> dict[str, Any]:
-        """Answers the last user message again; the old response is removed."""
+    async def regenerate(self, *, deed: Deed | None = None) -> dict[str, Any]:
+        """Answers the last user message again, in the place of the newest response.
+
+        That one stays when not a word comes. ``deed`` here and below: filled for ``undo``.
+        """
 
         async def again(session: Session) -> dict[str, Any]:
+            entries = session.journal.entries
+            edit, replaced = edits.regenerate(entries), _newest(entries)
             return await answer_again(
-                session, edits.regenerate(session.journal.entries), regenerate=True
+                session, edit, deed or Deed(), regenerate=True, replaced=replaced
             )
 
         return await self._respond(again)
 
-    async def resubmit(self, entry_id: str, text: str | None = None) -> dict[str, Any]:
+    async def resubmit(
+        self, entry_id: str, text: str | None = None, *, deed: Deed | None = None
+    ) -> dict[str, Any]:
         """Sends a user message again, with ``text`` instead if given; what followed is removed."""
 
         async def again(session: Session) -> dict[str, Any]:
             edit = edits.resubmit(session.journal.entries, entry_id, text)
-            return await answer_again(session, edit, regenerate=not edit.changed)
+            return await answer_again(session, edit, deed or Deed(), regenerate=not edit.changed)
 
         return await self._respond(again)
 
     async def continue_(self) -> dict[str, Any]:
-        """Lets the character go on where it stopped."""
+        """Lets the character go on where it stopped: its response gets another part."""
 
         async def go_on(session: Session) -> dict[str, Any]:
-            entries = session.journal.entries
-            index = last_message(entries)
-            if index is None:
-                raise UsageError("nothing_to_answer", "There is no message to go on from.")
-            return await run_exchange(session, [session.first_seat], entries[index])
+            return await answer(session, _newest(session.journal.entries))
 
         return await self._respond(go_on)
 
-    async def edit(self, entry_id: str, text: str) -> None:
+    async def edit(self, entry_id: str, text: str, *, deed: Deed | None = None) -> None:
         """Replaces what a message says."""
-        await self._edit(lambda entries: edits.change_text(entries, entry_id, text))
+        await self._edit(lambda entries: edits.change_text(entries, entry_id, text), deed)
 
-    async def delete(self, entry_id: str) -> None:
+    async def delete(self, entry_id: str, *, deed: Deed | None = None) -> None:
         """Removes a user message, an audit entry, or a whole response."""
-        await self._edit(lambda entries: edits.delete(entries, entry_id))
+        await self._edit(lambda entries: edits.delete(entries, entry_id), deed)
 
-    async def truncate(self, entry_id: str) -> None:
+    async def truncate(self, entry_id: str, *, deed: Deed | None = None) -> None:
         """Removes everything after an entry."""
-        await self._edit(lambda entries: edits.truncate(entries, entry_id))
+        await self._edit(lambda entries: edits.truncate(entries, entry_id), deed)
 
-    async def reject(self, entry_id: str) -> None:
+    async def reject(self, entry_id: str, *, deed: Deed | None = None) -> None:
         """Marks a response as unacceptable: it stays visible and is never sent again."""
-        await self._edit(lambda entries: edits.reject(entries, entry_id))
+        await self._edit(lambda entries: edits.reject(entries, entry_id), deed)
 
-    async def clear(self) -> None:
+    async def clear(self, *, deed: Deed | None = None) -> None:
         """Removes all entries; stores and counters stay."""
-        await self._edit(edits.clear)
+        await self._edit(edits.clear, deed)
+
+    async def undo(self, deed: Deed) -> None:
+        """Undoes an edit of the open conversation, and nothing that happened since.
+
+        Waits for the end of what is under way. Raises UsageError ``cannot_undo`` where it is not
+        possible any more.
+        """
+        self._check_alive()
+        session = self._session
+        session.check_writable()
+        if deed.before is None or deed.before.head.id != session.journal.id:
+            raise cannot_undo("It was done in another conversation.")
+        async with gate(session):
+            await undo(session, deed)
 
     async def fork(self, entry_id: str) -> str:
         """Opens a new conversation with the entries up to this one; its id."""
@@ -237,10 +256,16 @@ class CharacterPlayer:
         """All of a conversation as it is now, the open one by default, for ``restore``."""
         return (await self._whole(conversation_id)).snapshot()
 
-    async def restore(self, snapshot: Snapshot) -> str:
-        """Stores what ``snapshot`` gave as a new conversation; its id."""
+    async def restore(self, snapshot: Snapshot, title: str | None = None) -> str:
+        """Stores what ``snapshot`` gave as a new conversation, with a title of its own; its id."""
         self._check_alive()
-        return await self._ready.conversations.copy(snapshot)
+        changes: dict[str, Any] = {} if title is None else {"title": title, "named": True}
+        return await self._ready.conversations.copy(snapshot, **changes)
+
+    async def bring_back(self, snapshot: Snapshot) -> None:
+        """Stores a conversation that was deleted as it was. Raises UsageError ``cannot_undo``."""
+        self._check_alive()
+        await self._ready.conversations.bring_back(snapshot)
 
     def export_default_data(self) -> dict[str, str]:
         """``{"<agentId>.agent.json": text}`` of the open conversation's stores."""
@@ -359,10 +384,15 @@ class CharacterPlayer:
         self._check_alive()
         return await respond(self._session, work)
 
-    async def _edit(self, make: Callable[[list[Entry]], edits.Edit]) -> None:
-        session = self._writable()
+    async def _edit(
+        self, make: Callable[[list[Entry]], edits.Edit], deed: Deed | None = None
+    ) -> None:
+        session, deed = self._writable(), deed or Deed()
         async with gate(session):
-            await revise(session, make(session.journal.entries))
+            try:
+                await revise(session, make(session.journal.entries), deed)
+            finally:
+                deed.end(session.journal)
 
     async def _whole(self, conversation_id: str | None) -> Journal:
         """A conversation with all its entries, the open one by default."""
@@ -384,6 +414,12 @@ class CharacterPlayer:
     def _check_alive(self) -> None:
         if self._disposed:
             raise UsageError("disposed", "This player was disposed of. Make a new one.")
+
+
+def _newest(entries: list[Entry]) -> Entry | None:
+    """An entry of the newest response, if there is one after the last message."""
+    index = newest_response(entries)
+    return None if index is None else entries[index]
 
 
 async def _browser(storage: Literal["indexeddb", "memory"]) -> Environment:

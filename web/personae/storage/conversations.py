@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from personae.conversation.changes import Changed
 from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json
+from personae.conversation.undo import cannot_undo
 from personae.errors import StorageError, UsageError
 from personae.ports import Caution, Clock, Delete, Key, Notifier, Put, Query, Record, Table
 from personae.storage.head import Head
@@ -23,6 +25,7 @@ from personae.storage.journal import Journal
 from personae.storage.recency import Recency
 from personae.storage.records import (
     CONVERSATION_TABLES,
+    draft_key,
     head_from_record,
     loads,
     put_head,
@@ -159,6 +162,7 @@ class Conversations:
             [
                 *(Delete(table, (conversation_id,), prefix=True) for table in CONVERSATION_TABLES),
                 Delete("conversations", (self.character_id, conversation_id)),
+                Delete("settings", draft_key(conversation_id)),
             ]
         )
 
@@ -196,12 +200,24 @@ class Conversations:
         journal = self._journal(head, source.entries)
         if edit is not None:
             journal.expect_edit(edit, told)
+        await self._write_whole(source, head)
+        return head.id
+
+    async def bring_back(self, deleted: Snapshot) -> None:
+        """Writes a conversation that was deleted as it was, id and times included."""
+        query = Query("conversations", (self.character_id, deleted.head.id))
+        with suppress(StorageError):  # it was deleted here, so that it is in memory then
+            if await self._find(query, deleted.head.id):
+                raise cannot_undo("The conversation is there already.")
+        await self._write_whole(deleted, deleted.head)
+
+    async def _write_whole(self, source: Snapshot, head: Head) -> None:
+        """Writes a conversation that is not there yet, the head in the last transaction."""
         first, *others = source.writes(head)
         last = max(0, len(others) - BLOCK)
         for start in range(0, last, BLOCK):  # one large transaction would hold the page up
             await self._saver.write(others[start : min(start + BLOCK, last)])
         await self._write_new(head.id, [first, *others[last:]])
-        return head.id
 
     async def _read(
         self,

@@ -7,7 +7,7 @@ members is of a conversation with one character.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,6 +38,14 @@ class PendingEdit:
         for member, numbers in lost.items():
             self.lost[member] = sorted({*self.lost.get(member, ()), *numbers})
 
+    def find(self, found: Mapping[str, Collection[int]]) -> None:
+        """Takes in which numbers are in the history, be it again: they are not lost."""
+        left = {
+            member: [number for number in numbers if number not in found.get(member, ())]
+            for member, numbers in self.lost.items()
+        }
+        self.lost = {member: numbers for member, numbers in left.items() if numbers}
+
 
 @dataclass(slots=True)
 class Head:
@@ -59,7 +67,7 @@ class Head:
     """Fields of a newer version, kept as they are."""
 
     def successor(self, identity: str, character_id: str, at: int, **changes: Any) -> Head:
-        """The head of a copy that begins now (fork, Undo, import): all that this one has."""
+        """The head of a copy that begins now (fork, import): all that this one has."""
         return replace(
             deepcopy(self),
             id=identity,

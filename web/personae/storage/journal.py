@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from personae.conversation.call_numbers import highest
+from personae.conversation.call_numbers import highest, of_members
 from personae.conversation.changes import (
     AgentsChanged,
     Changed,
@@ -137,6 +137,24 @@ class Journal:
         self.expect_edit(edit, told)
         self._touch()
         self._changed(EntriesReplaced())
+
+    def take_back(
+        self, edit: Edit, told: Iterable[str], stores: Mapping[str, StoreText | None]
+    ) -> None:
+        """As ``apply``, for an edit that undoes another; ``stores``: as they were before that."""
+        if pending := self.head.edit:
+            pending.find(of_members(edit.entries))
+            pending.last_viable = edit.last_viable
+            for name in tuple(pending.agents):
+                if not pending.lost_to(scope_and_agent(name)[0]):
+                    self.edit_told(name)
+        self.apply(edit, told)
+        for owner, store in stores.items():
+            if store is not None:
+                self.put_store(owner, store)
+            elif self.stores.pop(owner, None) is not None:
+                self._write(Delete("stores", (self.id, owner)))
+                self._changed(AgentsChanged())
 
     def expect_edit(self, edit: Edit, told: Iterable[str]) -> None:
         """Notes which agents are still to hear of an edit, so that a killed tab forgets none.

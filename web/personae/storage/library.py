@@ -11,12 +11,14 @@ is left as it is, and the files that it may name too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.files import open_files
+from personae.package.identity import author_of, known, own_identity, predecessor
 from personae.package.load import load_package_async
 from personae.package.model import Package
 from personae.package.report import Report
@@ -35,6 +37,18 @@ READS = 32
 """Files that are read at a time."""
 _HASHED = 1 << 20
 """Bytes hashed in one step."""
+
+
+Ask = Callable[[Mapping[str, Any]], Awaitable[bool]]
+"""Whether a package is the next version of a stored character, as ``list`` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A character that was removed, whole."""
+
+    record: dict[str, Any]
+    files: Mapping[str, bytes]
 
 
 class Library:
@@ -58,19 +72,25 @@ class Library:
         package: Contents,
         source: str | None = None,
         progress: Progress | None = None,
+        *,
+        known_as: str | None = None,
+        is_next: Ask | None = None,
     ) -> str:
         """Keeps a package, in storage or else in memory; its character id.
 
-        ``source``: the link it came from, if any. Raises PackageError when it cannot be played.
+        ``source``: the link or the folder it came from, if any. ``known_as``: whose next version
+        it is for sure; ``is_next`` is asked where it may be one. Raises PackageError when it
+        cannot be played.
         """
         files = (await run_async(open_files(package, Report()), progress)).files
         loaded = await load_package_async(files, progress, self._install)
-        identity = character_id(source, loaded.digest)
+        identity = known_as or await self._identity(source, loaded, is_next)
         hashes = await run_async(hash_all(files), progress)
         record = {
             "id": identity,
             "name": loaded.name,
             "description": loaded.description,
+            "author": author_of(loaded),
             "source": source,
             "size": sum(len(data) for data in files.values()),
             "digest": loaded.digest,
@@ -82,6 +102,19 @@ class Library:
             await self._store(identity)
         self._saved = identity, loaded
         return identity
+
+    async def _identity(self, source: str | None, package: Package, is_next: Ask | None) -> str:
+        """Which character a package is; see ``package.identity``."""
+        try:
+            rows = await self.list()
+        except StorageError:
+            return character_id(source, package.digest)
+        found = known(rows, source, package)
+        if found is None and is_next is not None:
+            before = predecessor(rows, source, package)
+            if before is not None and await is_next(before):
+                found = str(before["id"])
+        return found or own_identity(rows, source, package)
 
     async def find(self, identity: str) -> dict[str, Any] | None:
         """A character's record, with its files as ``[{path, hash}]``; None: there is none.
@@ -164,6 +197,26 @@ class Library:
         false = {item["hash"] for item in record["files"] if hashes[item["path"]] != item["hash"]}
         await self._storage.commit([Delete("files", (digest,)) for digest in sorted(false)])
         return bool(false)
+
+    async def keep_for_undo(self, identity: str) -> Removed | None:
+        """A character as ``bring_back`` needs it, before it is removed; None: it is damaged."""
+        if identity in self._unstored:
+            record, files, _ = self._unstored[identity]
+            return Removed(record, files)
+        try:
+            found = await self._find(identity)
+            return None if found is None else Removed(found, await self._files(found["files"]))
+        except StorageError:
+            return None
+
+    async def bring_back(self, removed: Removed) -> None:
+        """Undoes ``remove``; one that was loaded again meanwhile stays as it is."""
+        identity = str(removed.record["id"])
+        if await self.find(identity) is None:
+            package = await load_package_async(removed.files, None, self._install)
+            self._unstored[identity] = dict(removed.record), removed.files, package
+            with suppress(StorageError):
+                await self._store(identity)
 
     async def remove(self, identity: str) -> None:
         """Forgets a character and its files; its conversations stay."""

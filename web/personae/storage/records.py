@@ -62,6 +62,11 @@ def log_key(conversation_id: str, owner: str, number: int) -> Key:
     return (conversation_id, owner, number)
 
 
+def draft_key(conversation_id: str) -> Key:
+    """The key, among the settings, of what was typed for a conversation and not sent."""
+    return ("draft", conversation_id)
+
+
 def from_schema_1(table: Table, key: Key) -> tuple[Table, Key]:
     """Where a record of schema 1 is kept now: it had the agents' logs among the stores."""
     if table == "stores" and len(key) == 4 and key[2] == "log":

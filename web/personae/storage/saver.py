@@ -26,7 +26,6 @@ from personae.ports import (
     StorageWorks,
 )
 from personae.storage.leases import Lease
-from personae.storage.probe import probe
 
 FIRST_RETRY = 2_000
 LONGEST_RETRY = 30_000
@@ -199,3 +198,8 @@ class Saver:
             await self._clock.sleep(delay)
             await self._flush()
             delay = min(2 * delay, LONGEST_RETRY)
+
+
+async def probe(storage: Storage) -> None:
+    """Asks the least that can be asked. Raises StorageError while nothing can be read."""
+    await storage.read(Query("settings", limit=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import js
@@ -13,6 +14,7 @@ from personae.package.declarations import declared
 from personae.player.environment import Environment
 from personae.ports import Caution, Note, Notice, StorageFails, StorageWorks
 from personae.storage.content_search import ContentSearch
+from personae.storage.drafts import Drafts
 from personae.storage.library import Library
 from personae.ui.chat import Chat
 from personae.ui.composer.composer import Composer
@@ -39,9 +41,11 @@ from personae.ui.notices.toasts import Toasts
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.settings.current_settings import CurrentSettings
+from personae.ui.settings.default_model import HostModel
 from personae.ui.settings.web_grants import WebGrants
-from personae.ui.shell import Shell
+from personae.ui.shell import Shell, relay_url
 from personae.ui.start.character_loading import CharacterLoading
+from personae.ui.start.file_kinds import file_kind, not_taken
 from personae.ui.start.library_menu import LibraryMenu
 from personae.ui.start.start_screen import StartScreen
 from personae.ui.transcript.editing import Editing
@@ -59,9 +63,11 @@ class App:
     ) -> None:
         """``notifier``: the environment's; ``host``: what it offers."""
         self._environment, self._notifier, self._host = environment, notifier, host
+        self._drafts = Drafts(environment.saver)
         self._page = page = self._make_page()
-        self._settings = CurrentSettings(environment, page.tasks, self.report)
-        self._chat = chat = Chat(environment, page)
+        offered = HostModel(relay_url(host), str(host.get("relayModel") or ""))
+        self._settings = CurrentSettings(environment, page.tasks, self.report, offered)
+        self._chat = chat = Chat(environment, page, self._choose_model)
         self._asker = asker = Asker(page.dispatcher)
         self._library = library = Library(
             environment.storage, environment.clock, environment.lock, environment.install
@@ -76,6 +82,7 @@ class App:
             lambda: self._settings.value,
             self.report,
             grants,
+            asker,
         )
         self._library_menu = LibraryMenu(page, library, loading, asker)
         self._editing = Editing(page, chat)
@@ -108,16 +115,25 @@ class App:
             toasts=toasts,
             banners=Banners(dispatcher, self.open_settings),
             menus=Menus(tasks),
-            shell=Shell(dispatcher, self._dropped),
+            shell=Shell(dispatcher, self._take_file),
             sidebar=Sidebar(),
-            composer=Composer(dispatcher, self._send, self._open_palette, self._recall),
+            composer=Composer(
+                dispatcher,
+                self._send,
+                lambda: self._open_palette(typed=True),
+                self._recall,
+                self._drafts,
+                self._take_file,
+            ),
             status=StatusLine(self._environment.clock, tasks),
             transcript=Transcript(frames),
             inspector=Inspector(dispatcher, tasks, toasts),
         )
 
     async def start(self) -> None:
-        await asyncio.gather(load_templates("chat"), markdown.prepare(), self._settings.load())
+        await asyncio.gather(
+            load_templates("chat"), markdown.prepare(), self._settings.load(), self._drafts.load()
+        )
         self._notifier.attach(self._notify)
         self._show_model()
         self._register()
@@ -150,6 +166,7 @@ class App:
     def _register(self) -> None:
         on = self._page.dispatcher.on
         on("action", "stop", lambda *_: self._chat.stop())
+        on("action", "answer-again", lambda *_: self._chat.answer_again())
         on("action", "new-conversation", lambda *_: self._chat.new_conversation())
         on("action", "open-conversation", self._open_conversation)
         on("action", "jump-to-end", lambda *_: self._page.transcript.pin())
@@ -199,11 +216,15 @@ class App:
 
         await ask_to_persist()
 
-    def _dropped(self, file: Any) -> None:
-        if str(file.name).lower().endswith(".json"):
+    def _take_file(self, file: Any) -> None:
+        """A file that was dropped or pasted: a conversation, a package, or nothing to use here."""
+        kind = file_kind(str(file.name), str(file.type))
+        if kind == "conversation":
             self._page.tasks.start(self._conversation_menu.import_file(file))
-        else:
+        elif kind == "package":
             self._page.tasks.start(self._loading.open_file(file))
+        else:
+            self._page.toasts.show(not_taken(str(file.name), str(file.type)), seconds=8)
 
     def _open_conversation(self, element: Any, _event: Any) -> Any:
         return self._chat.open_conversation(str(element.closest("[data-id]").dataset.id))
@@ -223,7 +244,7 @@ class App:
         page, environment = self._page, self._environment
         if "settings" not in self._dialogs:
             self._dialogs["settings"] = SettingsDialog(
-                page.dispatcher, page.tasks, environment, self._host, self._change_settings
+                page, environment, relay_url(self._host), self._change_settings
             )
             self._dialogs["storage"] = StoragePanel(
                 page.dispatcher, environment, self._asker, page.toasts
@@ -243,6 +264,12 @@ class App:
             self._chat.player.configure(**options)
         self._show_model()
 
+    async def _choose_model(self) -> None:
+        """A provider without a model gets its first one, before it is asked for an answer."""
+        if self._settings.value.lacks_model and (first := await self._settings.first_model()):
+            self._change_settings(replace(self._settings.value, model=first))
+            self._page.toasts.show(f"{first} answers. Settings has the others.")
+
     def _show_model(self) -> None:
         kind = "rehearsal" if self._settings.value.rehearsing else "model"
         self._page.shell.set_model(self._settings.value.label(), kind)
@@ -257,20 +284,22 @@ class App:
 
         await show_help(is_mac())
 
-    def _open_palette(self) -> Any:
-        return self._page.tasks.start(self._show_palette())
+    def _open_palette(self, *, typed: bool = False) -> Any:
+        return self._page.tasks.start(self._show_palette(typed))
 
-    async def _show_palette(self) -> None:
+    async def _show_palette(self, typed: bool) -> None:
+        """``typed``: with an "@" that may as well begin a message."""
         from personae.ui.composer.palette import Palette
 
-        if not self._chat.on_stage:
+        commands = self._chat.player.list_commands() if self._chat.on_stage else []
+        if not self._chat.on_stage or (typed and not commands):
             return
         if "palette" not in self._dialogs:
             self._dialogs["palette"] = Palette(
-                self._page.dispatcher, self._run_command, self._page.composer.focus
+                self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
         commands = self._chat.player.list_commands()
-        await self._dialogs["palette"].open(commands, self._chat.name)
+        await self._dialogs["palette"].open(commands, self._chat.name, typed=typed)
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

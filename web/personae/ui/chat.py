@@ -19,6 +19,7 @@ from personae.conversation.changes import (
     TurnState,
 )
 from personae.conversation.entries import Entry
+from personae.conversation.turns import ASIDE
 from personae.errors import AgentError, PersonaeError, UsageError
 from personae.package.declarations import declared
 from personae.package.model import Package
@@ -26,9 +27,11 @@ from personae.player.character_player import CharacterPlayer
 from personae.player.environment import Environment
 from personae.ui.conversations.matches import newest_match
 from personae.ui.dom.elements import by_id, mark, show
+from personae.ui.notices.advice import advise
 from personae.ui.notices.announcer import announce
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
+from personae.ui.transcript.undo import TOPIC
 
 READ_ONLY = "This conversation is open in another tab. Close it there to go on here."
 
@@ -37,10 +40,15 @@ Retry = Callable[[], None]
 
 
 class Chat:
-    """Owns the player. Opening another character disposes of the one before."""
+    """Owns the player. Opening another character disposes of the one before.
 
-    def __init__(self, environment: Environment, page: Page) -> None:
-        self._environment, self._page = environment, page
+    ``ready`` is awaited before a response is asked for.
+    """
+
+    def __init__(
+        self, environment: Environment, page: Page, ready: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._environment, self._page, self._ready = environment, page, ready
         self._player: CharacterPlayer | None = None
         self._package: Package | None = None
         self.character_id = ""
@@ -49,6 +57,8 @@ class Chat:
         self._error_shown: BaseException | None = None
         self._fresh = False
         """Another conversation was opened and is yet to be drawn."""
+        self._failure = ""
+        """Why the last message has no answer, as far as this page knows."""
 
     @property
     def on_stage(self) -> bool:
@@ -125,7 +135,9 @@ class Chat:
             off()
         self._unsubscribe.clear()
         self._page.inspector.attach(None)
+        self._page.composer.show_draft("")
         self._page.banners.clear("turn")
+        self._page.toasts.clear(TOPIC)
         self._page.composer.set_state(enabled=False, busy=False)
         self._page.status.clear()
         await player.dispose()
@@ -134,16 +146,14 @@ class Chat:
 
     def send(self, text: str) -> None:
         self._page.transcript.expect(text)
-        self._start(self._send(text), self._answer_again)
+        self._start(self._send(text), self.answer_again)
 
     async def _send(self, text: str) -> Reply:
-        player, before = self.player, len(self.entries)
         try:
-            return await player.send(text)
+            return await self.player.send(text)
         except PersonaeError:
             self._page.transcript.expect("")
-            if len(player.entries) == before and not self._page.composer.text:
-                self._page.composer.text = text  # it never became a message: nothing typed is lost
+            self._page.composer.give_back()
             raise
 
     def stop(self) -> None:
@@ -153,13 +163,15 @@ class Chat:
     def respond(self, work: Awaitable[Reply]) -> None:
         """Runs a player call that brings a response (regenerate, continue, resubmit)."""
         self._page.transcript.pin()
-        self._start(work, self._answer_again)
+        self._start(work, self.answer_again)
 
     def _start(self, work: Awaitable[Reply], retry: Retry) -> None:
         self._page.banners.clear("turn")
+        self._failure = ""
         self._page.tasks.start(self._guard(work, retry))
 
     async def _guard(self, work: Awaitable[Reply], retry: Retry) -> None:
+        await self._ready()
         try:
             reply = await work
         except PersonaeError as error:
@@ -168,8 +180,10 @@ class Chat:
             if reply.get("content"):
                 announce(f"{self.name}: {reply['content']}")
 
-    def _answer_again(self) -> None:
-        self.respond(self.player.regenerate())
+    def answer_again(self) -> None:
+        """Asks once more for an answer that did not come."""
+        if not self.answering:
+            self.respond(self.player.regenerate())
 
     async def new_conversation(self) -> None:
         self._page.shell.close_sidebar()
@@ -180,7 +194,6 @@ class Chat:
 
     async def open_conversation(self, conversation_id: str) -> None:
         self._page.shell.close_sidebar()
-        self._page.banners.clear("turn")
         await self.player.load_conversation(conversation_id, whole=False)
         self._page.shell.set_screen("chat")
         self._page.composer.focus()
@@ -205,10 +218,14 @@ class Chat:
                     # An agent is about to be called, or the model: drawing can be done meanwhile.
                     frames.hold()
                 self._entry_changed(change)
-            case ConversationOpened():
+            case ConversationOpened(conversation_id):
                 self._fresh = True
+                self._page.composer.show_draft(conversation_id)
+                self._page.banners.clear("turn")
+                self._failure = ""
                 frames.schedule("entries", self._show_entries)
             case EntriesReplaced():
+                self._page.banners.clear("turn", below=False)  # it was about what is gone
                 frames.schedule("entries", self._show_entries)
             case TurnChanged() | AnsweringChanged() | ReadOnlyChanged():
                 frames.schedule("turn", self._show_turn)
@@ -225,6 +242,8 @@ class Chat:
                 frames.schedule("entries", self._show_entries)
             case EntryAdded(entry):
                 transcript.add(entry)
+                if entry.role == "user":
+                    self._page.composer.became_message()
                 if entry.role in ("user", "assistant"):
                     frames.schedule("conversations", self._refresh_soon)
                     frames.schedule("turn", self._show_turn)
@@ -241,6 +260,9 @@ class Chat:
         agent = error.detail.get("agentId") if isinstance(error, AgentError) else None
         topic = f"turn/{agent}" if agent else "turn"
         self._page.banners.show_error(error, topic=topic, retry=retry)
+        if not agent:
+            self._failure = advise(error).title
+            self._page.frames.schedule("turn", self._show_turn)
 
     def _show_entries(self) -> None:
         if self._player is None:
@@ -266,10 +288,19 @@ class Chat:
         page.status.show(player.turn, self.name, answering=player.answering)
         page.transcript.set_streaming(player.answering)
         page.transcript.set_waiting(_is_reply_due(player.turn, player.entries))
+        page.transcript.set_unanswered(
+            "" if player.read_only or player.answering else self._unanswered(player)
+        )
         mark(by_id("transcript"), "read-only", player.read_only)
         notice = by_id("composer-notice")
         show(notice, player.read_only)
         notice.textContent = READ_ONLY if player.read_only else ""
+
+    def _unanswered(self, player: CharacterPlayer) -> str:
+        """What is said under the last message while it has no answer; empty when it has one."""
+        if not player.entries or _last_spoken(player.entries) != "user":
+            return ""
+        return f"Not answered: {self._failure}" if self._failure else "Not answered."
 
     def _refresh_soon(self) -> None:
         self._page.tasks.start(self.refresh_list())
@@ -283,5 +314,10 @@ def _is_reply_due(turn: TurnState, entries: list[Entry]) -> bool:
     """Whether a reply is due that has no entry yet."""
     if turn.state not in ("preload", "hooks", "waiting", "retrying"):
         return False
-    spoken = [entry for entry in entries[-12:] if entry.role != "log"]
-    return bool(spoken) and spoken[-1].role in ("user", "tool")
+    return _last_spoken(entries) in ("user", "tool")
+
+
+def _last_spoken(entries: list[Entry]) -> str:
+    """The role of the last entry that stands and is no log; empty when there is none."""
+    spoken = (e.role for e in reversed(entries) if e.role not in ASIDE and not e.rejected)
+    return next(spoken, "")

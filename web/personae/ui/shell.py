@@ -103,3 +103,8 @@ class Shell:
         show(by_id("drop-target"), not leaves and event.type != "drop")
         if event.type == "drop" and transfer.files.length:
             self._dropped(transfer.files.item(0))
+
+
+def relay_url(host: dict[str, Any]) -> str:
+    """The base URL of the host's own models; empty when it offers none."""
+    return str(js.URL.new("v1", document.baseURI).href) if host.get("relay") else ""

@@ -17,9 +17,9 @@ from personae.conversation.entry_json import entry_from_json
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.paths import UnsafeName, clean_path
 from personae.package.archive.unzip import read_readable
+from personae.package.identity import may_be
 from personae.package.load import contents_digest
 from personae.package.report import Report
-from personae.package.sources import character_id
 from personae.package.steps import Steps
 from personae.ports import Key, Put, Record, Table
 from personae.storage.head import Head, head_from_json
@@ -169,20 +169,20 @@ def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character
             raise BadLine("a file of the character is missing")
         files[path] = contents[item["hash"]]
     digest = yield from contents_digest(files)
-    source = found["source"] if isinstance(found["source"], str) else None
-    if found["id"] != character_id(source, digest):
-        raise BadLine("the character is not the one it says")
     hashes = {item["path"]: item["hash"] for item in found["files"]}
     made = {
         "id": found["id"],
         "name": str(found["name"]),
         "description": str(found["description"]),
-        "source": source,
+        **({"author": str(found["author"])} if "author" in found else {}),
+        "source": found["source"] if isinstance(found["source"], str) else None,
         "size": sum(map(len, files.values())),
         "digest": digest,
         "openedAt": found["openedAt"],
         "files": [{"path": path, "hash": hashed} for path, hashed in hashes.items()],
     }
+    if not may_be(made):
+        raise BadLine("the character is not the one it says")
     return Character(made, {hashed: contents[hashed] for hashed in hashes.values()})
 
 

@@ -18,10 +18,17 @@ Run = Callable[[str, str], Awaitable[str | None]]
 
 
 class Palette:
-    """Esc closes it; a validation error keeps it open with the text as it was."""
+    """Esc closes it; a validation error keeps it open with the text as it was.
 
-    def __init__(self, dispatcher: Dispatcher, run: Run, done: Callable[[], None]) -> None:
+    Opened by typing "@", it gives what is no command back as the beginning of a message.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, run: Run, done: Callable[[str | None], None]
+    ) -> None:
+        """``done``: gets what was typed since the "@", with it; None when a command has run."""
         self._run, self._done = run, done
+        self._typed = self._ran = False
         self._dialog: Any = None
         self._commands: list[Command] = []
         self._character = ""
@@ -36,18 +43,24 @@ class Palette:
         dispatcher.on("action", "palette-back", lambda *_: self._show_list())
         dispatcher.on("submit", "palette-run", lambda *_: self._execute())
 
-    async def open(self, commands: list[Command], character: str) -> None:
+    async def open(self, commands: list[Command], character: str, *, typed: bool = False) -> None:
         await load_templates("dialogs")
         if self._dialog is None:
             self._dialog = clone("palette")
             document.body.appendChild(self._dialog)
             self._listeners.on(part(self._dialog, "query"), "keydown", self._key)
             self._listeners.on(part(self._dialog, "args"), "keydown", self._args_key)
-            self._listeners.on(self._dialog, "close", lambda _: self._done())
+            self._listeners.on(self._dialog, "close", lambda _: self._closed())
         self._commands, self._character = commands, character
+        self._typed, self._ran = typed, False
         part(self._dialog, "query").value = ""
         self._dialog.showModal()
         self._show_list()
+
+    def _closed(self) -> None:
+        query = str(part(self._dialog, "query").value)
+        unused = query.removeprefix("@") if self._typed else ""
+        self._done(None if self._ran else f"@{unused}")
 
     def _show_list(self) -> None:
         self._chosen = None
@@ -58,6 +71,9 @@ class Palette:
 
     def _filter(self) -> None:
         self._shown = matching_commands(self._commands, str(part(self._dialog, "query").value))
+        if self._typed and not self._shown:
+            self._dialog.close()
+            return
         part(self._dialog, "list").replaceChildren(
             *[_item(command, at) for at, command in enumerate(self._shown)]
         )
@@ -124,6 +140,7 @@ class Palette:
         finally:
             button.disabled = False
         if problem is None:
+            self._ran = True
             self._dialog.close()
         else:
             self._show_problem(problem or "The command was not accepted.", agent if problem else "")

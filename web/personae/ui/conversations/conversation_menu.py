@@ -70,7 +70,8 @@ class ConversationMenu:
 
     async def delete(self, identity: str) -> None:
         chat = self._chat
-        await delete_conversation(chat.player, self._page.toasts, identity, chat.refresh_list)
+        toasts, drafts = self._page.toasts, self._page.composer.drafts
+        await delete_conversation(chat.player, toasts, drafts, identity, chat.refresh_list)
         await chat.refresh_list()
 
     async def export_json(self, identity: str) -> None:

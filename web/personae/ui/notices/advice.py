@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from personae.errors import AgentError, PackageError, PersonaeError
+from personae.package.model import Problem
 from personae.unicode import plain
 
 
@@ -92,3 +94,29 @@ def problem_lines(error: PackageError) -> list[tuple[str, str]]:
                 place += f", column {fact['column']}"
         lines.append((place, str(fact.get("message") or "")))
     return lines
+
+
+def problem_advice(error: PackageError) -> Advice:
+    """A package that cannot be played, said beside the conversation that goes on."""
+    lines = problem_lines(error)
+    if not lines:
+        title, rest = headline(error.message)
+        return Advice(title, f"{rest} The conversation here goes on.".strip())
+    detail = "\n".join(f"{place}: {reason}" if place else reason for place, reason in lines)
+    return Advice(
+        "This package cannot be played.",
+        "Its author can mend that. The conversation here goes on.",
+        detail=detail,
+    )
+
+
+def warning_advice(name: str, warnings: Sequence[Problem]) -> Advice:
+    """What is odd about a package that can be played all the same; for its author."""
+    lines = []
+    for problem in warnings:
+        line = "" if problem.line is None else f", line {problem.line}"
+        lines.append(f"{problem.file}{line}: {problem.message}")
+    count = "One thing" if len(lines) == 1 else f"{len(lines)} things"
+    return Advice(
+        f"{count} in the package of {name} may not work as meant.", detail="\n".join(lines)
+    )

@@ -48,10 +48,11 @@ class Banners:
             show(part(banner, "retry"), True)
         self._box.appendChild(banner)
 
-    def clear(self, topic: str) -> None:
+    def clear(self, topic: str, *, below: bool = True) -> None:
+        """Takes the banner of a topic away, and with ``below`` those of the topics below it."""
         for banner in list(self._box.children):
             own = str(banner.dataset.topic)
-            if own == topic or own.startswith(f"{topic}/"):
+            if own == topic or (below and own.startswith(f"{topic}/")):
                 self._retries.pop(own, None)
                 banner.remove()
 

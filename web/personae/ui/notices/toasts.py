@@ -37,12 +37,15 @@ class Toasts:
         seconds: float = 5,
         agent: str = "",
         character: str = "",
-    ) -> None:
+        topic: str = "",
+    ) -> Work:
         """Shows ``text``; with ``action``, a button that does ``work`` once.
 
-        ``agent``, ``character``: whose text it is when it is not ours.
+        ``agent``, ``character``: whose text it is when it is not ours. What it returns takes the
+        toast away, as ``clear`` does with those of a topic.
         """
         toast = clone("toast")
+        toast.dataset.topic = topic
         fill(toast, text=text)
         if agent:
             fill(toast, agent=plain_line(agent, 60), character=character)
@@ -61,6 +64,12 @@ class Toasts:
             foreign = self._box.querySelector("[data-source=agent]")
             self._close(foreign or self._box.firstElementChild)
         self._close_later(toast, seconds)
+        return lambda: self._close(toast)
+
+    def clear(self, topic: str) -> None:
+        for toast in list(self._box.children):
+            if str(toast.dataset.topic) == topic:
+                self._close(toast)
 
     def _close_later(self, toast: Any, seconds: float) -> None:
         def close() -> None:

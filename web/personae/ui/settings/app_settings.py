@@ -52,7 +52,18 @@ class Settings:
 
     @property
     def rehearsing(self) -> bool:
-        return self.model in ("", REHEARSAL)
+        """Whether the rehearsal model answers: chosen, or nothing else is."""
+        return (self.model or self._unset) == REHEARSAL
+
+    @property
+    def lacks_model(self) -> bool:
+        """Whether there is a provider and none of its models is chosen."""
+        return bool(self.base_url) and not self.model
+
+    @property
+    def _unset(self) -> str:
+        """The model of one who has chosen none: a provider's is never the rehearsal model."""
+        return "" if self.base_url else REHEARSAL
 
     @property
     def api_key(self) -> str:
@@ -83,7 +94,7 @@ class Settings:
         return {
             "credentials": self.keys,
             "base_url": self.base_url,
-            "model": self.model or REHEARSAL,
+            "model": self.model or self._unset,
             "worker_model": self.worker_model,
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -94,7 +105,7 @@ class Settings:
 
     def label(self) -> str:
         """What the header says about who answers."""
-        return "Rehearsal, no AI" if self.rehearsing else self.model
+        return "Rehearsal, no AI" if self.rehearsing else self.model or "No model chosen"
 
 
 _NUMBERS: dict[str, tuple[type, float, float]] = {
@@ -117,12 +128,14 @@ def with_field(settings: Settings, name: str, text: str) -> Settings:
     if not text.strip():
         return _changed(settings, name, getattr(Settings(), name) if name in _REQUIRED else None)
     try:
-        value = kind(float(text))
-    except (ValueError, OverflowError):
+        value = float(text)
+    except ValueError:
         raise ValueError("This is not a number.") from None
     if not low <= value <= high:
-        raise ValueError(f"From {low:g} to {high:g}.")
-    return _changed(settings, name, value)
+        raise ValueError(f"It has to be from {low:,g} to {high:,.0f}.")
+    if value != kind(value):
+        raise ValueError("It has to be a whole number.")
+    return _changed(settings, name, kind(value))
 
 
 def _changed(settings: Settings, name: str, value: Any) -> Settings:

@@ -3,13 +3,13 @@
 Invariants: a base URL counts when its field is left, never while it is typed; a key is typed for
 the base URL that counts, and belongs to its origin; a request is made when the user leaves a field
 or presses a button, and carries the key of the origin it goes to; choosing another provider and
-coming back finds what was entered.
+coming back finds what was entered; a provider has a model before the user is done.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from personae.credentials import read_base_url
@@ -19,6 +19,7 @@ from personae.llm.provider.endpoint import Endpoint
 from personae.llm.request.body import build_body, user_message
 from personae.settings import REHEARSAL
 from personae.ui.settings.app_settings import Choice, Settings
+from personae.ui.settings.default_model import first_suitable
 from personae.ui.settings.providers import RELAY, complaint, explain_failure, preset, preset_of
 
 TEST_SECONDS = 20
@@ -43,6 +44,7 @@ class ProviderForm:
         self._client, self._changed, self._redraw = client, changed, redraw
         self._relay_url, self._page_is_secure = relay_url, page_is_secure
         self._asked = 0
+        self._listing: asyncio.Future[None] | None = None
         self._listed: dict[tuple[str, str], tuple[str, ...]] = {}
         """The models that a base URL listed for a key."""
         self._drafts: dict[str, str] = {}
@@ -148,8 +150,25 @@ class ProviderForm:
         self._forget_models()
         if not self.settings.base_url or self.complaint:
             return
-        number, source, endpoint = self._asked, self._source, self._endpoint(self.settings)
+        asked = self._asked, self._source, self._endpoint(self.settings)
         self._say("Asking the provider for its models…")
+        self._listing = asyncio.ensure_future(self._list_models(*asked))
+        await self._listing
+
+    async def finish(self) -> bool:
+        """Whether the user can be done: the base URL counts, and a provider has a model.
+
+        One that has none is asked for its list.
+        """
+        self.leave_base_url()
+        if self.settings.lacks_model and not self.complaint:
+            under_way = self._listing is not None and not self._listing.done()
+            await (self._listing if under_way and self._listing else self.list_models())
+        if self.settings.lacks_model and not self.complaint:
+            self._say(f"Type the name of a main model. {self.note}".strip())
+        return not self.complaint and not self.settings.lacks_model
+
+    async def _list_models(self, number: int, source: tuple[str, str], endpoint: Endpoint) -> None:
         try:
             listed = await self._client.list_models(endpoint)
         except PersonaeError as error:
@@ -158,8 +177,11 @@ class ProviderForm:
             models = tuple(sorted(listed, key=str.lower))
             self._listed[source] = models
             note = f"{len(models)} models to choose from, or type a name."
+            if number == self._asked:
+                note = self._take_first(listed, note)
         if number == self._asked:
-            self._show_models(self._listed.get(source, ()), note)
+            self.models = self._listed.get(source, ())
+            self._say(note)
 
     async def test(self) -> tuple[str, str]:
         """``good`` or ``bad``, and a sentence: whether the main model answers."""
@@ -167,9 +189,9 @@ class ProviderForm:
         settings = self.settings
         if self.complaint:
             return "bad", self.complaint
-        if settings.rehearsing and not settings.base_url:
-            return "good", "The rehearsal model is always there."
         if settings.rehearsing:
+            return "good", "The rehearsal model is always there."
+        if settings.lacks_model:
             return "bad", "Choose a main model first."
         endpoint = replace(self._endpoint(settings), model=settings.model)
         try:
@@ -217,11 +239,10 @@ class ProviderForm:
         self.note = note
         self._redraw()
 
-    def _show_models(self, models: tuple[str, ...], note: str) -> None:
-        self.models = models
-        missing = bool(self.settings.base_url) and not self.settings.model
-        if missing and len(models) == 1:
-            self.take(replace(self.settings, model=models[0]))
-        elif missing and models:
-            note = f"Choose a main model. {note}"
-        self._say(note)
+    def _take_first(self, listed: Sequence[str], note: str) -> str:
+        """A provider always has a model: its first suitable one, until the user says another."""
+        first = first_suitable(listed) if self.settings.lacks_model else ""
+        if not first:
+            return note
+        self.take(replace(self.settings, model=first))
+        return f"{first} was chosen as the main model. {note}"

@@ -11,11 +11,10 @@ from personae.credentials import OWN_HOST, origin_of
 from personae.llm.provider.client import ChatClient
 from personae.package.declarations import Declared
 from personae.player.environment import Environment
-from personae.ui.dom.dispatcher import Dispatcher
 from personae.ui.dom.elements import clone, document, part, show
 from personae.ui.dom.listeners import Listeners
-from personae.ui.dom.tasks import Tasks
 from personae.ui.dom.templates import load_templates
+from personae.ui.page import Page
 from personae.ui.settings import providers
 from personae.ui.settings.app_settings import Settings, with_field, with_web, without_access
 from personae.ui.settings.provider_form import ProviderForm
@@ -25,14 +24,9 @@ Changed = Callable[[Settings], Any]
 
 class SettingsDialog:
     def __init__(
-        self,
-        dispatcher: Dispatcher,
-        tasks: Tasks,
-        environment: Environment,
-        host: dict[str, Any],
-        changed: Changed,
+        self, page: Page, environment: Environment, relay_url: str, changed: Changed
     ) -> None:
-        self._tasks, self._host = tasks, host
+        self._page, self._relay_url = page, relay_url
         self._dialog: Any = None
         self._character = ""
         self._asking: Declared | None = None
@@ -41,9 +35,10 @@ class SettingsDialog:
             ChatClient(environment.transport, environment.clock, environment.provider_facts),
             changed,
             self._draw,
-            relay_url=self._relay_url(),
+            relay_url=relay_url,
             page_is_secure=js.location.protocol == "https:",
         )
+        dispatcher = page.dispatcher
         dispatcher.on("input", "settings-field", self._typed)
         dispatcher.on("change", "settings-left", self._left)
         dispatcher.on(
@@ -57,7 +52,7 @@ class SettingsDialog:
         )
         dispatcher.on("action", "settings-models", lambda *_: self._form.list_models())
         dispatcher.on("action", "settings-test", lambda *_: self._test())
-        dispatcher.on("submit", "close-settings", lambda *_: self._dialog.close())
+        dispatcher.on("submit", "close-settings", lambda *_: self._finish())
 
     async def open(
         self, settings: Settings, character_id: str, character: str, asking: Declared | None
@@ -69,7 +64,7 @@ class SettingsDialog:
         if self._dialog is None:
             self._dialog = clone("settings")
             document.body.appendChild(self._dialog)
-            self._listeners.on(self._dialog, "close", lambda _: self._form.leave_base_url())
+            self._listeners.on(self._dialog, "close", lambda _: self._closed())
             self._fill_providers()
         self._form.show(settings)
         self._mark("")
@@ -88,13 +83,10 @@ class SettingsDialog:
     def dialog(self) -> Any:
         return self._dialog
 
-    def _relay_url(self) -> str:
-        return str(js.URL.new("v1", document.baseURI).href) if self._host.get("relay") else ""
-
     def _fill_providers(self) -> None:
         select = part(self._dialog, "provider")
         for preset in providers.PRESETS:
-            if preset.id != providers.RELAY or self._relay_url():
+            if preset.id != providers.RELAY or self._relay_url:
                 select.appendChild(js.Option.new(preset.label, preset.id))
 
     # What is shown
@@ -103,7 +95,7 @@ class SettingsDialog:
         for field in list(self._dialog.querySelectorAll("[data-number]")):
             value = getattr(self._form.settings, str(field.dataset.name))
             field.value = "" if value is None else f"{value}"
-            field.removeAttribute("aria-invalid")
+            _complain(field, "")
 
     def _draw(self) -> None:
         """Shows the provider, who answers, and what the form says."""
@@ -170,15 +162,44 @@ class SettingsDialog:
 
     def _set(self, element: Any, name: str, text: str) -> None:
         try:
+            if element.validity.badInput:  # the browser hands out no text then
+                raise ValueError("This is not a number.")
             settings = with_field(self._form.settings, name, text)
         except ValueError as error:
-            element.setAttribute("aria-invalid", "true")
-            element.title = str(error)
+            now = getattr(self._form.settings, name)
+            kept = "The default stays" if now is None else f"{now:,} stays"
+            _complain(element, f"{error} {kept} until then.")
             return
-        element.removeAttribute("aria-invalid")
-        element.title = ""
+        _complain(element, "")
         self._form.take(settings)
         self._draw()
+
+    async def _finish(self) -> None:
+        """Closes the dialog when everything in it counts; else shows what does not."""
+        wrong = self._not_taken()
+        if wrong:
+            wrong[0].focus()
+            return
+        if await self._form.finish():
+            self._dialog.close()
+            return
+        self._mark(self._form.complaint)
+        self._draw()
+        name = "base_url" if self._form.complaint else "model"
+        self._dialog.querySelector(f"[data-name={name}]").focus()
+
+    def _closed(self) -> None:
+        """However the dialog was closed, what does not count is said."""
+        self._form.leave_base_url()
+        for field in self._not_taken():
+            label = str(field.labels[0].textContent)
+            self._page.toasts.show(f"{label} was not changed. {field.title}", seconds=8)
+        if self._form.complaint:
+            self._page.toasts.show(f"The base URL was not taken. {self._form.complaint}", seconds=8)
+
+    def _not_taken(self) -> list[Any]:
+        """The fields with a number that makes no sense."""
+        return list(self._dialog.querySelectorAll("[data-number][aria-invalid]"))
 
     def _left(self, element: Any, _event: Any) -> Any:
         """The field of the base URL or of the key was left with another text than it had."""
@@ -198,7 +219,7 @@ class SettingsDialog:
     def _ask_this_site(self) -> None:
         """The page's own host is asked for its models without more ado."""
         if self._form.chosen == providers.RELAY:
-            self._tasks.start(self._form.list_models())
+            self._page.tasks.start(self._form.list_models())
 
     def _keep(self, on_device: bool) -> None:
         self._form.keep_key(on_device)
@@ -225,3 +246,15 @@ class SettingsDialog:
         result = part(self._dialog, "test")
         result.dataset.tone = tone
         result.textContent = text
+
+
+def _complain(field: Any, text: str) -> None:
+    """Says below a field what is wrong with what is in it, or nothing."""
+    if text:
+        field.setAttribute("aria-invalid", "true")
+    else:
+        field.removeAttribute("aria-invalid")
+    field.title = text
+    note = field.parentElement.querySelector("[data-complaint]")
+    note.textContent = text
+    show(note, bool(text))

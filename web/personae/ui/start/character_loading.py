@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import js
 
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError, PersonaeError, StorageError
+from personae.package.identity import FOLDER
+from personae.package.model import Package
 from personae.package.sources import Fetch, contents_of
 from personae.storage.library import Library
 from personae.ui import formats
 from personae.ui.chat import Chat
+from personae.ui.dom.ask import Asker
 from personae.ui.dom.elements import by_id, clone, fill, missing, part
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.monogram import paint_monogram
 from personae.ui.dom.templates import load_templates
+from personae.ui.notices.advice import problem_advice, warning_advice
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.settings.web_grants import WebGrants
 from personae.ui.start import address
-from personae.ui.start.start_screen import FOLDER, StartScreen
+from personae.ui.start.start_screen import StartScreen
 
+TOPIC = "package"
+"""Of what is said about a package while somebody is on stage."""
 _PHASES = {
     "downloading": "Downloading",
     "reading": "Unpacking",
@@ -46,8 +52,10 @@ class CharacterLoading:
         settings: Callable[[], Settings],
         report: Callable[[BaseException], None],
         grants: WebGrants,
+        asker: Asker,
     ) -> None:
         """``report`` shows an error; ``settings``: those a character begins with."""
+        self._asker = asker
         self._page, self._chat, self._library, self._start = page, chat, library, start
         self._fetch, self._settings, self._report = fetch, settings, report
         self._grants = grants
@@ -55,12 +63,21 @@ class CharacterLoading:
         self._link = ""
         """The shared link that the character on stage came from, if any."""
         self._task: asyncio.Task[Any] | None = None
+        self._warned: set[str] = set()
+        """The digests of packages whose warnings were shown."""
+        self._stored_copy = False
+        """Whether a link could not be reached and the copy in the library was opened."""
         on = page.dispatcher.on
         on("action", "show-start", lambda *_: self.go_home())
         on("action", "cancel-loading", lambda *_: self._cancel())
         on("action", "open-character", self._open_card)
         on("submit", "load-url", self._submit_url)
         on("change", "load-file", self._choose_file)
+
+    @property
+    def on_stage(self) -> str:
+        """The id of the character on stage; empty: nobody is."""
+        return self._chat.character_id
 
     async def open_first(self) -> None:
         """What the address asks for, else the start screen."""
@@ -106,16 +123,22 @@ class CharacterLoading:
             )
         return listed
 
-    async def open_url(self, url: str) -> None:
-        """Fetches and opens a package; falls back to the stored copy when it cannot be had."""
-        await self._run(self._from_url(url), source_name(url), url)
+    async def open_url(self, url: str) -> bool:
+        """Fetches and opens a package; falls back to the stored copy when it cannot be had.
 
-    async def open_file(self, file: Any) -> None:
-        await self._run(self._from_file(file), str(file.name))
+        Whether what is at the link is on stage; so with the others below.
+        """
+        self._stored_copy = False
+        return await self._run(self._from_url(url), source_name(url), url) and not self._stored_copy
 
-    async def open_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> None:
-        """Opens a project folder; it stays the same character while its name does."""
-        await self._run(self._from_files(files, folder), folder)
+    async def open_file(self, file: Any) -> bool:
+        return await self._run(self._from_file(file), str(file.name))
+
+    async def open_files(
+        self, files: Awaitable[dict[str, bytes]], folder: str, known_as: str | None = None
+    ) -> bool:
+        """Opens a project folder; ``known_as``: the character that it held before, if known."""
+        return await self._run(self._from_files(files, folder, known_as), folder)
 
     async def remove(self, character_id: str) -> None:
         """Takes a character out of the library, and off the stage if it is there."""
@@ -141,6 +164,7 @@ class CharacterLoading:
             stored = [item for item in await self._stored() if item["source"] == whole]
             if not stored:
                 raise
+            self._stored_copy = True
             self._page.toasts.show("The link could not be reached. This is the copy stored here.")
             return str(stored[0]["id"])
         return await self._library.save(contents, whole, self._progress)
@@ -148,19 +172,39 @@ class CharacterLoading:
     async def _from_file(self, file: Any) -> str:
         self._progress("reading", 0, 0)
         data = bytes_from_js(await file.arrayBuffer())
-        return await self._library.save(data, None, self._progress)
+        return await self._library.save(data, None, self._progress, is_next=self._is_next)
 
-    async def _from_files(self, files: Awaitable[dict[str, bytes]], folder: str) -> str:
+    async def _from_files(
+        self, files: Awaitable[dict[str, bytes]], folder: str, known_as: str | None
+    ) -> str:
         self._progress("reading", 0, 0)
-        return await self._library.save(await files, f"{FOLDER}{folder}", self._progress)
+        return await self._library.save(
+            await files,
+            f"{FOLDER}{folder}",
+            self._progress,
+            known_as=known_as,
+            is_next=self._is_next,
+        )
+
+    async def _is_next(self, before: Mapping[str, Any]) -> bool:
+        """Asks whether what is being opened takes the place of a stored character."""
+        name = before["name"]
+        return await self._asker.confirm(
+            f"Is this the next version of {name}?",
+            f"Then it takes the place of the {name} that is stored here and goes on with its "
+            "conversations. Cancel keeps the two apart.",
+            "It is",
+        )
 
     async def _from_library(self, character_id: str) -> str:
         return character_id
 
     # From the package to the stage
 
-    async def _run(self, find: Awaitable[str], name: str, link: str = "") -> None:
+    async def _run(self, find: Awaitable[str], name: str, link: str = "") -> bool:
+        """Whether the character came on stage; who was in a conversation is there else."""
         self._cancel()
+        talking = self._chat.on_stage and self._page.shell.screen == "chat"
         await load_templates("start")
         self._show_loading(name)
         task = self._task = asyncio.ensure_future(self._bring(find, link))
@@ -170,10 +214,16 @@ class CharacterLoading:
             if self._task is task:
                 await self._back()
         except PersonaeError as error:
-            await self._fail(error)
+            await self._fail(error, talking=talking)
+        except Exception:  # a folder that is gone, a file that may not be read
+            await self._back()
+            raise
+        else:
+            return True
         finally:
             if self._task is task:
                 self._task = None
+        return False
 
     async def _bring(self, find: Awaitable[str], link: str) -> None:
         character_id = await find
@@ -187,13 +237,28 @@ class CharacterLoading:
             )
         self._link = link
         address.show_character(character_id, link)
+        self._page.banners.clear(TOPIC)
+        self._page.banners.clear("error")
+        self._show_warnings(package)
         self._page.tasks.start(self._grants.review())
 
-    async def _fail(self, error: PersonaeError) -> None:
-        await self.show_start()
+    def _show_warnings(self, package: Package) -> None:
+        """What is odd about the package, once for each version of it."""
+        warnings = self._chat.player.warnings
+        if warnings and package.digest not in self._warned:
+            self._warned.add(package.digest)
+            advice = warning_advice(package.name, warnings)
+            self._page.banners.show(advice, topic=TOPIC, quiet=True)
+
+    async def _fail(self, error: PersonaeError, *, talking: bool) -> None:
         problem = (
             error if isinstance(error, PackageError) else PackageError(error.code, error.message)
         )
+        if talking and self._chat.on_stage:
+            self._page.shell.set_screen("chat")
+            self._page.banners.show(problem_advice(problem), topic=TOPIC)
+            return
+        await self.show_start()
         self._start.show_problems(problem)
 
     async def _back(self) -> None:

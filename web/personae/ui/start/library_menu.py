@@ -6,7 +6,8 @@ from typing import Any
 
 import js
 
-from personae.storage.library import Library
+from personae.package.identity import FOLDER
+from personae.storage.library import Library, Removed
 from personae.ui import formats
 from personae.ui.dom.ask import Asker
 from personae.ui.dom.elements import by_id, part
@@ -21,7 +22,8 @@ from personae.ui.dom.menu import Item
 from personae.ui.page import Page
 from personae.ui.start.character_loading import CharacterLoading
 from personae.ui.start.file_changes import compare
-from personae.ui.start.start_screen import FOLDER
+
+SECONDS = 10
 
 
 class LibraryMenu:
@@ -30,7 +32,7 @@ class LibraryMenu:
     ) -> None:
         self._page, self._library, self._loading, self._asker = page, library, loading, asker
         self._folders: dict[str, Any] = {}
-        """Handles of project folders by source, for this session."""
+        """Handles of project folders by the character they hold, for this session."""
         on = page.dispatcher.on
         on("action", "character-menu", lambda element, _: self._open_menu(element))
         on("action", "open-folder", lambda *_: self._open_folder())
@@ -48,7 +50,7 @@ class LibraryMenu:
             items.append(Item("redo", "Update from the link", lambda: self.update(identity, name)))
             items.append(Item("link", "Copy a link to share", lambda: self._copy_link(source)))
         if source.startswith(FOLDER):
-            items.append(Item("redo", "Reload the folder", lambda: self.reload(source)))
+            items.append(Item("redo", "Reload the folder", lambda: self.reload(identity, source)))
         items.append(Item("trash", "Remove", lambda: self.remove(identity, name), danger=True))
         self._page.menus.open(element, items)
 
@@ -64,8 +66,8 @@ class LibraryMenu:
     async def update(self, identity: str, name: str) -> None:
         """Fetches the package again and says what is new in it."""
         before = await self._record(identity)
-        await self._loading.open_url(str(before["source"]))
-        await self._tell_changes(identity, before, name)
+        if await self._loading.open_url(str(before["source"])):
+            await self._tell_changes(identity, before, name)
 
     async def _tell_changes(self, identity: str, before: dict[str, Any], name: str) -> None:
         after = await self._record(identity)
@@ -86,20 +88,47 @@ class LibraryMenu:
             "the same character is loaded again.",
             "Remove",
         )
-        if sure:
-            await self._loading.remove(identity)
+        if not sure:
+            return
+        removed = await self._library.keep_for_undo(identity)
+        await self._loading.remove(identity)
+        if removed is not None:
+            self._page.toasts.show(
+                f"{name} was removed.",
+                action="Undo",
+                work=lambda: self._bring_back(removed),
+                seconds=SECONDS,
+            )
+
+    async def _bring_back(self, removed: Removed) -> None:
+        await self._library.bring_back(removed)
+        if self._page.shell.screen == "start":
+            await self._loading.show_start()
 
     # Project folders
 
-    async def _open_folder(self) -> None:
+    async def _open_folder(self, known_as: str | None = None) -> None:
         if not can_choose_folder():
             by_id("load-folder").click()
             return
         chosen = await choose_folder()
         if chosen is not None:
             name, handle = chosen
-            self._folders[f"{FOLDER}{name}"] = handle
-            await self._loading.open_files(read_folder(handle), name)
+            known_as = known_as or await self._held_in(handle)
+            await self._read(handle, name, known_as)
+
+    async def _held_in(self, handle: Any) -> str | None:
+        """The character that a folder held when it was read before."""
+        for identity, known in self._folders.items():
+            if await known.isSameEntry(handle):
+                return identity
+        return None
+
+    async def _read(self, handle: Any, name: str, known_as: str | None) -> bool:
+        if not await self._loading.open_files(read_folder(handle), name, known_as):
+            return False
+        self._folders[self._loading.on_stage] = handle
+        return True
 
     def _folder_chosen(self, element: Any, _event: Any) -> Any:
         return self._take_folder(element) if element.files.length else None
@@ -113,11 +142,10 @@ class LibraryMenu:
 
         await self._loading.open_files(given(), name)
 
-    async def reload(self, source: str) -> None:
+    async def reload(self, identity: str, source: str) -> None:
         """Reads the folder again, asking for it where the browser has forgotten it."""
-        handle = self._folders.get(source)
+        handle = self._folders.get(identity)
         if handle is None:
-            await self._open_folder()
-            return
-        await self._loading.open_files(read_folder(handle), source.removeprefix(FOLDER))
-        self._page.toasts.show("The folder was read again.")
+            await self._open_folder(identity)
+        elif await self._read(handle, source.removeprefix(FOLDER), identity):
+            self._page.toasts.show("The folder was read again.")

@@ -12,6 +12,7 @@ from pyodide.ffi import JsException
 from personae.bounded_json import load_json
 from personae.browser.convert import bytes_from_js
 from personae.errors import PackageError
+from personae.package.identity import FOLDER
 from personae.ui import formats
 from personae.ui.dom.elements import by_id, clone, fill, part, show
 from personae.ui.dom.monogram import paint_monogram
@@ -22,8 +23,6 @@ Rows = list[dict[str, Any]]
 """The library's records, as ``Library.list`` gives them."""
 PATIENCE = 1.5
 """Seconds the start screen waits for offers, so that nothing moves when they come."""
-FOLDER = "folder:"
-"""What the source of a project folder starts with."""
 
 
 class StartScreen:

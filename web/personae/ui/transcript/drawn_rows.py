@@ -76,6 +76,13 @@ class DrawnMessage:
         if entry.tool_calls:
             self._update_chips(row, entry, streaming)
 
+    def set_unanswered(self, said: str) -> None:
+        """Says under a message that it has no answer, with a way to get one; empty: not at all."""
+        box = part(self.element, "unanswered")
+        if part(box, "reason").textContent != said:
+            part(box, "reason").textContent = said
+            show(box, bool(said))
+
     def _update_head(self, row: Row, entry: Entry, streaming: bool, last: bool) -> None:
         head = (
             entry.role,

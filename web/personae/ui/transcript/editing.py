@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 from personae.conversation.entries import Entry
 from personae.player.character_player import CharacterPlayer
+from personae.player.undoing import Deed
 from personae.ui.chat import Chat, Reply
 from personae.ui.dom.elements import by_id, clone, grow, mark, missing, part
 from personae.ui.dom.files import copy_text
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.menu import Item
 from personae.ui.page import Page
-from personae.ui.transcript.undo import undoable
+from personae.ui.transcript.undo import BUSY, undoable
 
 T = TypeVar("T")
-BUSY = "Wait until the reply is finished, or stop it first."
 
 
 class Editing:
@@ -100,25 +100,25 @@ class Editing:
 
     # The operations
 
-    def _change(self, said: str, work: Callable[[CharacterPlayer], Awaitable[None]]) -> None:
+    def _change(self, said: str, work: Callable[[CharacterPlayer, Deed], Awaitable[None]]) -> None:
         """Changes the conversation so that it can be undone."""
         if self._free():
             self._page.tasks.start(self._undoable(said, work))
 
-    def _answer(self, said: str, work: Callable[[CharacterPlayer], Awaitable[Reply]]) -> None:
+    def _answer(self, said: str, work: Callable[[CharacterPlayer, Deed], Awaitable[Reply]]) -> None:
         """As ``_change``, with what brings a response."""
         if self._free():
             self._chat.respond(self._undoable(said, work))
 
     def _undoable(
-        self, said: str, work: Callable[[CharacterPlayer], Awaitable[T]]
+        self, said: str, work: Callable[[CharacterPlayer, Deed], Awaitable[T]]
     ) -> Coroutine[Any, Any, T]:
         chat = self._chat
         return undoable(chat.player, self._page.toasts, said, work, chat.refresh_list)
 
     def regenerate(self) -> None:
         said = "The reply before was removed."
-        self._answer(said, lambda player: player.regenerate())
+        self._answer(said, lambda player, deed: player.regenerate(deed=deed))
 
     def go_on(self) -> None:
         if self._free():
@@ -126,21 +126,23 @@ class Editing:
 
     def resubmit(self, entry_id: str, text: str | None) -> None:
         said = "What followed was removed."
-        self._answer(said, lambda player: player.resubmit(entry_id, text))
+        self._answer(said, lambda player, deed: player.resubmit(entry_id, text, deed=deed))
 
     def reject(self, entry_id: str) -> None:
         said = "The reply is struck out and will not be sent to the model again."
-        self._change(said, lambda player: player.reject(entry_id))
+        self._change(said, lambda player, deed: player.reject(entry_id, deed=deed))
 
     def truncate(self, entry_id: str) -> None:
         said = "Everything after this message was removed."
-        self._change(said, lambda player: player.truncate(entry_id))
+        self._change(said, lambda player, deed: player.truncate(entry_id, deed=deed))
 
     def delete(self, entry_id: str) -> None:
-        self._change("The message was deleted.", lambda player: player.delete(entry_id))
+        self._change(
+            "The message was deleted.", lambda player, deed: player.delete(entry_id, deed=deed)
+        )
 
     def clear(self) -> None:
-        self._change("The conversation was cleared.", lambda player: player.clear())
+        self._change("The conversation was cleared.", lambda player, deed: player.clear(deed=deed))
 
     async def fork(self, entry_id: str) -> None:
         await self._chat.player.fork(entry_id)
@@ -205,7 +207,10 @@ class Editing:
         entry_id = _entry_id(element)
         entry, text = self._entry(entry_id), self._close_editor(element)
         if entry is not None and text.strip() and text != entry.content:
-            self._change("The message was changed.", lambda player: player.edit(entry_id, text))
+            self._change(
+                "The message was changed.",
+                lambda player, deed: player.edit(entry_id, text, deed=deed),
+            )
 
     def _resend(self, element: Any) -> None:
         if not self._free():

@@ -32,6 +32,8 @@ class Feed:
         self.who = ("", "", "")
         """The character's name, description and intro."""
         self.streaming = False
+        self.unanswered = ""
+        """What is said under the last message when it is the user's and has no answer."""
         self._scroller, self._element = scroller, by_id("feed")
         self._drawn: dict[str, Drawn] = {}
         self._resized = create_proxy(resized)
@@ -141,6 +143,8 @@ class Feed:
         row = self.rows.rows[at]
         last = at == self.rows.last_message()
         drawn.update(row, streaming=self.streaming and last and _speaks(row), last=last)
+        if isinstance(drawn, DrawnMessage):
+            drawn.set_unanswered("" if _speaks(row) or not last else self.unanswered)
         drawn.element.setAttribute("aria-posinset", str(at + 1))
         drawn.element.setAttribute("aria-setsize", str(len(self.rows)))
 

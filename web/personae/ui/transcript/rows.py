@@ -1,7 +1,8 @@
 """The transcript as rows: which entries are drawn, and what belongs together. Pure.
 
 A tool entry has no row of its own: it is the result of a call in the assistant entry before it.
-A log entry has a row, and does not end the speaker's turn.
+A log entry has a row, and does not end the speaker's turn. A response is one message, whatever
+rounds and continuations it is made of.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from personae.conversation.entries import Entry
+from personae.conversation.turns import belong_together
 from personae.package.steps import Steps
 
 INTRO = "intro"
@@ -81,15 +83,8 @@ class Rows:
             return self._attach(entry)
         if entry.role in ("log", "summary"):
             return self._append(Row(entry.id, "log", entry))
-        before = self._last_message
-        continues = (
-            entry.role == "assistant"
-            and before is not None
-            and before.entry is not None
-            and before.entry.role == "assistant"
-            and (bool(before.entry.tool_calls) or before.bare)
-        )
-        row = Row(entry.id, "message", entry, continues)
+        before = self._last_message.entry if self._last_message else None
+        row = Row(entry.id, "message", entry, before is not None and belong_together(before, entry))
         self._last_message = row
         return self._append(row)
 

@@ -96,6 +96,12 @@ class Transcript:
             self._feed.set_streaming(on)
             self._redraw_soon(self._feed.rows.last_message())
 
+    def set_unanswered(self, said: str) -> None:
+        """``said``: under the last message, which has no answer; empty: it has one."""
+        if said != self._feed.unanswered:
+            self._feed.unanswered = said
+            self._redraw_soon(self._feed.rows.last_message())
+
     def set_waiting(self, on: bool) -> None:
         """Shows that a reply is due before it has an entry."""
         pending = by_id("pending")
