@@ -154,7 +154,7 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's activity log, and tells who listens; its end is told, too."""
+        """Notes a failure in the agent's activity log; who listens hears of it, and of its end."""
         had_failed = self.worker_state(program.agent_id) == "failed"
         try:
             yield
