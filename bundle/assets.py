@@ -30,6 +30,7 @@ def build() -> None:
     assets.mkdir(parents=True)
     CACHE.mkdir(parents=True, exist_ok=True)
     node(WORKER / "build.mjs", STAGE)
+    wheels.write_time_zones(assets / "sandbox" / "tzdata.zip")
     stage_python(assets)
     snapshot_length = stage_snapshot(assets)
     stage_pyscript(assets / "pyscript")
@@ -58,7 +59,7 @@ def stage_python(assets: Path) -> None:
     wheels.write_core_wheel(source)
     core_wheel = core / f"personae-{wheels.version()}-py3-none-any.whl"
     stdlib = MODULES / "pyodide" / "python_stdlib.zip"
-    downloaded = wheels.download_wheels()
+    downloaded = wheels.page_wheels()
     wheels.compile_archives(
         [
             ("/lib/python314.zip/", stdlib, pyodide / "python_stdlib.zip"),

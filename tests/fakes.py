@@ -223,7 +223,7 @@ class FakeSandbox:
         self.open_workers = 0
         self.started = 0
 
-    async def open(self, language: str, receive: Receive) -> FakeWire:
+    async def open(self, language: str, receive: Receive, extras: Sequence[str] = ()) -> FakeWire:
         await asyncio.sleep(0)
         self.open_workers += 1
         self.started += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from personae.errors import BridgeError
@@ -47,8 +47,12 @@ class FakeSandbox:
     def __init__(self, behave: Answer) -> None:
         self.behave = behave
         self.workers: list[FakeWorker] = []
+        self.extras: list[tuple[str, ...]] = []
 
-    async def open(self, language: Language, receive: Receive) -> FakeWorker:
+    async def open(
+        self, language: Language, receive: Receive, extras: Sequence[str] = ()
+    ) -> FakeWorker:
+        self.extras.append(tuple(extras))
         worker = FakeWorker(receive, self._answer)
         self.workers.append(worker)
         asyncio.get_running_loop().call_soon(worker.say, "ready")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -98,17 +99,27 @@ async def test_the_same_version_of_another_conversation_is_another_store() -> No
 
 async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
     def throw(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
-        worker.say("error", call=message["call"], kind="threw", message="boom", stack="at x")
+        place = {"name": "RangeError", "file": "agents/t.agent.js", "line": 7, "stack": "at x"}
+        worker.say("error", call=message["call"], kind="threw", message="boom", **place)
 
     rig = Rig(throw)
     error = await rig.failure(function="onToolCall")
-    assert (error.code, error.detail["thrown"], error.detail["stack"]) == (
+    assert (error.code, error.detail) == (
         "agent_threw",
-        "boom",
-        "at x",
+        {
+            "agentId": "t.agent",
+            "function": "onToolCall",
+            "thrown": "RangeError: boom",
+            "told": "boom",
+            "type": "RangeError",
+            "file": "agents/t.agent.js",
+            "line": 7,
+            "stack": "at x",
+        },
     )
-    assert "t.agent" in error.message
-    assert "onToolCall" in error.message
+    assert error.message == (
+        "Agent t.agent failed in onToolCall (agents/t.agent.js, line 7): RangeError: boom"
+    )
     await rig.failure()
     assert not rig.worker.ended
     assert rig.worker.stores[1:] == ["{}", "{}"]
@@ -311,7 +322,7 @@ async def test_a_result_that_nobody_waits_for_ends_the_worker() -> None:
     await rig.call()
     rig.worker.say("result", call=1, value="again")
     assert rig.worker.ended
-    assert rig.process.state == "closed"
+    assert rig.process.state == "failed"
 
 
 async def test_a_crash_is_told_and_the_next_call_starts_afresh() -> None:
@@ -340,6 +351,46 @@ async def test_failures_have_codes(kind: str, code: str, ended: bool) -> None:
     rig = Rig(say(type="error", call=1, kind=kind, message="m"))
     assert (await rig.failure()).code == code
     assert rig.worker.ended is ended
+
+
+@pytest.mark.parametrize("kind", ["threw", "value", "crash", "memory"])
+async def test_an_agent_that_failed_is_called_so_until_a_call_ends_well(kind: str) -> None:
+    rig = Rig(say(type="error", call=1, kind=kind, message="m"))
+    assert rig.process.state == "closed"
+    await rig.failure()
+    assert rig.process.state == "failed"
+    rig.sandbox.behave = echo
+    running = rig.call()
+    await breathe()
+    assert rig.process.state != "failed"
+    await running
+    assert rig.process.state == "idle"
+
+
+async def test_another_function_that_works_does_not_hide_one_that_failed() -> None:
+    rig = Rig(say(type="error", call=1, kind="threw", message="m"))
+    await rig.failure(function="onToolCall")
+    rig.sandbox.behave = echo
+    await rig.call()
+    assert rig.process.state == "failed"
+    await rig.call("onToolCall")
+    assert rig.process.state == "idle"
+
+
+async def test_a_call_that_was_stopped_or_an_agent_that_was_closed_did_not_fail() -> None:
+    rig = Rig(lambda worker, message, store: None)
+    running = rig.call()
+    await breathe()
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+    assert rig.process.state == "closed"
+    waiting = rig.call()
+    await breathe()
+    rig.process.close()
+    with pytest.raises(AgentError):
+        await waiting
+    assert rig.process.state == "closed"
 
 
 async def test_closing_fails_what_waits_and_what_comes() -> None:

@@ -14,7 +14,7 @@ from personae.ui.composer.command_search import matching_commands
 from personae.ui.composer.turn_text import turn_text
 from personae.ui.conversations.markdown_export import as_markdown, file_name
 from personae.ui.conversations.matches import matching_conversations, newest_match
-from personae.ui.inspector.agent_facts import agent_facts, log_text
+from personae.ui.inspector.agent_facts import agent_facts, lines_gone, log_text
 from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
 from personae.ui.notices.advice import advise, headline, problem_lines
 from personae.ui.start.file_changes import compare
@@ -215,3 +215,12 @@ def test_a_conversation_as_markdown() -> None:
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert "Seven." not in text
     assert file_name("Wren", "", "md") == "Wren - conversation.md"
+
+
+def test_which_lines_of_a_log_are_gone():
+    lines = [{"at": number, "text": "x"} for number in range(6)]
+    assert lines_gone([], lines) == 0
+    assert lines_gone(lines[:4], lines) == 0
+    assert lines_gone(lines[:4], lines[2:]) == 2
+    assert lines_gone(lines[:3], lines[3:]) == 3
+    assert lines_gone(lines, []) == 6

@@ -159,10 +159,11 @@ class Sandbox(Protocol):
     most_python_workers: int
     """How many Python workers may stay when they are idle: each takes 50 to 100 MB."""
 
-    async def open(self, language: Language, receive: Receive) -> Wire:
+    async def open(self, language: Language, receive: Receive, extras: Sequence[str] = ()) -> Wire:
         """Boots a worker for ``language``; returns when it takes messages.
 
-        Raises AgentError when it cannot boot.
+        ``extras``: what it gets beside the runtime, see ``sandbox/extras.py``. Raises AgentError
+        when it cannot boot.
         """
         ...
 

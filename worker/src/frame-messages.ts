@@ -4,18 +4,22 @@
  */
 import type { frame, worker } from "../../web/personae/protocol.json";
 import type { Snapshot } from "./python/snapshot";
-import type { RuntimeFiles } from "./session";
+import type { ExtraFiles, RuntimeFiles } from "./session";
 
 /** What a field holds, by its name; which message has which is declared. */
 interface FrameFields {
   language: string;
   files: Record<string, ArrayBuffer>;
   worker: number;
+  extra: string;
+  /** Names of what the page has handed over as extras. */
+  extras: string[];
   message: string;
 }
 
 interface WorkerFields {
   files: RuntimeFiles;
+  extras: ExtraFiles;
   /** Of the first worker of its language, before any agent came; null where there is none. */
   snapshot: Snapshot | null;
 }
@@ -33,5 +37,5 @@ type Messages<Section extends Declared, Fields> = {
 export type FrameMessages = Messages<typeof frame, FrameFields>;
 export type WorkerMessages = Messages<typeof worker, WorkerFields>;
 
-export type FromPage = FrameMessages["open" | "runtime" | "start" | "terminate"];
+export type FromPage = FrameMessages["open" | "runtime" | "extra" | "start" | "terminate"];
 export type ToPage = FrameMessages["opened" | "prepared" | "broken"];

@@ -3,11 +3,12 @@
  *
  * The page opens it with one port. Runtime files arrive as bytes, once per language; `.wasm` files
  * are compiled here, because a compiled module does not cross into an opaque origin, and every
- * worker of the language gets the same module.
+ * worker of the language gets the same module. Extras are files that only some agents need; a worker
+ * gets those that its start names.
  */
-import type { FromPage, ToPage, WorkerMessages } from "./frame-messages";
+import type { FrameMessages, FromPage, ToPage, WorkerMessages } from "./frame-messages";
 import type { Snapshot } from "./python/snapshot";
-import type { RuntimeFiles } from "./session";
+import type { ExtraFiles, RuntimeFiles } from "./session";
 
 interface Runtime {
   script: string;
@@ -17,6 +18,7 @@ interface Runtime {
 }
 
 const runtimes = new Map<string, Runtime>();
+const extras = new Map<string, ExtraFiles>();
 const workers = new Map<number, Worker>();
 /** Workers that are making a snapshot -> what to do when they end before it is there. */
 const makers = new Map<number, () => void>();
@@ -27,7 +29,8 @@ addEventListener("message", function open(event: MessageEvent<FromPage>) {
   const page = event.ports[0]!;
   page.onmessage = ({ data, ports }: MessageEvent<FromPage>) => {
     if (data.type === "runtime") void prepare(page, data.language, data.files);
-    else if (data.type === "start") start(page, data.worker, data.language, ports[0]!);
+    else if (data.type === "extra") keepExtra(data.extra, data.files);
+    else if (data.type === "start") start(page, data, ports[0]!);
     else if (data.type === "terminate") terminate(data.worker);
   };
   page.postMessage({ type: "opened" } satisfies ToPage);
@@ -48,8 +51,18 @@ async function prepare(
   page.postMessage({ type: "prepared", language } satisfies ToPage);
 }
 
-function start(page: MessagePort, id: number, language: string, port: MessagePort): void {
+function keepExtra(name: string, bytes: Record<string, ArrayBuffer>): void {
+  const files = Object.entries(bytes).map(([file, data]) => [file, new Blob([data])]);
+  extras.set(name, Object.fromEntries(files));
+}
+
+function start(
+  page: MessagePort,
+  { worker: id, language, extras: names }: FrameMessages["start"],
+  port: MessagePort,
+): void {
   const runtime = runtimes.get(language)!;
+  const wanted: ExtraFiles = Object.assign({}, ...names.map((name) => extras.get(name)!));
   const worker = new Worker(runtime.script);
   workers.set(id, worker);
   worker.onerror = (event) => {
@@ -61,17 +74,19 @@ function start(page: MessagePort, id: number, language: string, port: MessagePor
       message: event.message?.slice(0, 1000) || "the worker did not start",
     } satisfies ToPage);
   };
-  if (language === "python") void startFromSnapshot(runtime, worker, id, port);
-  else boot(worker, runtime.files, null, port);
+  if (language === "python") void startFromSnapshot(runtime, worker, id, wanted, port);
+  else boot(worker, runtime.files, wanted, null, port);
 }
 
 function boot(
   worker: Worker,
   files: RuntimeFiles,
+  extras: ExtraFiles,
   snapshot: Snapshot | null,
   port: MessagePort,
 ): void {
-  worker.postMessage({ type: "boot", files, snapshot } satisfies WorkerMessages["boot"], [port]);
+  const message = { type: "boot", files, extras, snapshot } satisfies WorkerMessages["boot"];
+  worker.postMessage(message, [port]);
 }
 
 /** The first worker is asked for a snapshot before it gets its port; later ones wait for that. */
@@ -79,6 +94,7 @@ async function startFromSnapshot(
   runtime: Runtime,
   worker: Worker,
   id: number,
+  extras: ExtraFiles,
   port: MessagePort,
 ): Promise<void> {
   if (runtime.snapshot === undefined) {
@@ -95,9 +111,9 @@ async function startFromSnapshot(
     });
     worker.postMessage({ type: "keep", files: runtime.files } satisfies WorkerMessages["keep"]);
     await runtime.snapshot;
-    worker.postMessage({ type: "connect" } satisfies WorkerMessages["connect"], [port]);
+    worker.postMessage({ type: "connect", extras } satisfies WorkerMessages["connect"], [port]);
   } else {
-    boot(worker, runtime.files, await runtime.snapshot, port);
+    boot(worker, runtime.files, extras, await runtime.snapshot, port);
   }
 }
 

@@ -31,7 +31,7 @@ export interface Load {
   agentId: string;
   filename: string;
   source: string;
-  libraries: { name: string; source: string }[];
+  libraries: { path: string; source: string }[];
   functions: string[];
   handlers: string[];
 }
@@ -50,12 +50,20 @@ export interface Exports {
 /** What went wrong in an agent, by the names the page turns into error codes. */
 export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load" | "crash";
 
+/** What an agent threw: where known, its class's name and the agent's own file and line. */
+export interface Thrown {
+  message: string;
+  name?: string | null;
+  file?: string | null;
+  line?: number | null;
+  stack?: string | null;
+}
+
 export class AgentFailure extends Error {
   constructor(
     readonly kind: FailureKind,
-    message: string,
-    readonly trace: string | null = null,
+    readonly thrown: Thrown,
   ) {
-    super(message);
+    super(thrown.message);
   }
 }

@@ -6,14 +6,23 @@
  * honest agent's messages within what the page accepts; the page enforces the same numbers.
  */
 import { Channel } from "./channel";
-import { AgentFailure, LIMITS, type Call, type Exports, type Fields, type Load } from "./protocol";
+import {
+  AgentFailure,
+  LIMITS,
+  type Call,
+  type Exports,
+  type Fields,
+  type FailureKind,
+  type Load,
+  type Thrown,
+} from "./protocol";
 
 export type Emission =
   | { op: "request"; id: number; method: string; arguments: unknown[] }
   | { op: "notice"; kind: string; text: string }
   | { op: "wake"; after: number }
   | { op: "result"; value: string | null }
-  | { op: "error"; kind: string; message: string; stack?: string | null };
+  | ({ op: "error"; kind: string } & Thrown);
 
 export type Emit = (text: string, store?: string | null) => void;
 
@@ -37,10 +46,13 @@ export interface Machine {
   wake(): void;
 }
 
-export type Boot = (emit: Emit) => Promise<Machine>;
+type Start = (emit: Emit) => Promise<Machine>;
 
 /** File name -> compiled WebAssembly, or for an archive a handle that workers share. */
 export type RuntimeFiles = Record<string, WebAssembly.Module | Blob>;
+
+/** File name -> a file of those that only agents get whose source names what is in it. */
+export type ExtraFiles = Record<string, Blob>;
 
 export class Session {
   private readonly channel: Channel;
@@ -55,7 +67,7 @@ export class Session {
     this.channel = new Channel(port, (...message) => this.handle(...message));
   }
 
-  async start(boot: Boot): Promise<void> {
+  async start(boot: Start): Promise<void> {
     try {
       this.machine = await boot((text, store) => this.emitted(JSON.parse(text), store ?? null));
       this.channel.send("ready", {});
@@ -118,11 +130,7 @@ export class Session {
     else if (emission.op === "notice") this.notice(emission.kind, emission.text);
     else if (emission.op === "wake") this.wakeAfter(emission.after);
     else if (emission.op === "result") this.result(emission.value, store);
-    else
-      this.endCall(
-        "error",
-        describe(new AgentFailure(emission.kind as "threw", emission.message, emission.stack)),
-      );
+    else this.endCall("error", describe(new AgentFailure(emission.kind as FailureKind, emission)));
   }
 
   private request({ id, method, arguments: list }: Emission & { op: "request" }): void {
@@ -193,14 +201,21 @@ export class Session {
 }
 
 function describe(error: unknown): Fields {
-  const failure = error instanceof AgentFailure ? error : new AgentFailure("crash", String(error));
-  const { kind, message, trace } = failure;
-  const limit = LIMITS.errorCharacters;
+  const failure =
+    error instanceof AgentFailure ? error : new AgentFailure("crash", { message: String(error) });
+  const { message, name, file, line, stack } = failure.thrown;
   return {
-    kind,
-    message: cut(message, limit),
-    stack: trace === null || trace === undefined ? null : cut(trace, limit),
+    kind: failure.kind,
+    message: cut(message, LIMITS.errorCharacters),
+    name: cutOrNull(name, LIMITS.nameCharacters),
+    file: cutOrNull(file, LIMITS.nameCharacters),
+    line: Number.isSafeInteger(line) ? line : null,
+    stack: cutOrNull(stack, LIMITS.errorCharacters),
   };
+}
+
+function cutOrNull(text: string | null | undefined, limit: number): string | null {
+  return typeof text === "string" ? cut(text, limit) : null;
 }
 
 /** Well-formed text of at most `limit` UTF-16 units; never ends in half of a surrogate pair. */

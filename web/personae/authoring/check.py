@@ -1,18 +1,20 @@
 """Everything the player would refuse or warn about, without playing.
 
-Made of what the player itself does: loading, and the registration of tools and commands.
+Made of what the player itself does (loading, and the registration of tools and commands) and of a
+look at the agents' sources for what their sandbox has not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from personae.authoring.absent import warn_of_absent
 from personae.authoring.disk import read_source
 from personae.errors import PackageError
 from personae.package.load import load_steps
-from personae.package.model import Package, Problem
+from personae.package.model import AgentProgram, Package, Problem
 from personae.package.report import Report
 from personae.package.steps import run
 
@@ -39,7 +41,16 @@ def check_source(source: bytes | Mapping[str, bytes], report: Report) -> Package
         return None
     for warning in build_registry(package).warnings:
         report.warning(warning.file, warning.message, warning.line, warning.column)
+    for program in _programs(package):
+        warn_of_absent(program, report)
     return package
+
+
+def _programs(package: Package) -> Iterator[AgentProgram]:
+    for program in package.agents:
+        yield program
+        if program.sub_agent is not None:
+            yield from program.sub_agent.private
 
 
 def _warn_of_typescript(archive: bytes, report: Report) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 import js
@@ -64,7 +64,8 @@ class FrameSandbox:
         self._assets = assets
         self._progress = progress
         self._opening: asyncio.Task[None] | None = None
-        self._prepared: dict[Language, asyncio.Task[None]] = {}
+        self._prepared: dict[str, asyncio.Task[None]] = {}
+        """Of languages and of extras, whose names differ."""
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._wires: dict[int, FrameWire] = {}
         self._workers = 0
@@ -73,15 +74,17 @@ class FrameSandbox:
         self._port: Any = None
         self._listener: Any = None
 
-    async def open(self, language: Language, receive: Receive) -> FrameWire:
-        """See ports.Sandbox. The frame and each language's files are set up on first use."""
+    async def open(
+        self, language: Language, receive: Receive, extras: Sequence[str] = ()
+    ) -> FrameWire:
+        """See ports.Sandbox. The frame, a language's files and extras are set up on first use."""
         if self._opening is None:
             self._opening = asyncio.ensure_future(self._open_frame())
         await self._retryable(self._opening, self._forget_frame)
-        if language not in self._prepared:
-            self._prepared[language] = asyncio.ensure_future(self._prepare(language))
-        await self._retryable(self._prepared[language], lambda: self._prepared.pop(language, None))
-        return self._start(language, receive)
+        await self._once(language, self._prepare, language)
+        for extra in extras:
+            await self._once(extra, self._prepare_extra, extra)
+        return self._start(language, receive, extras)
 
     def close(self) -> None:
         """Ends every worker and removes the frame."""
@@ -89,6 +92,13 @@ class FrameSandbox:
             wire.terminate()
         self._forget_frame()
         self._prepared.clear()
+
+    async def _once(
+        self, name: str, prepare: Callable[[Any], Coroutine[Any, Any, None]], what: Any
+    ) -> None:
+        if name not in self._prepared:
+            self._prepared[name] = asyncio.ensure_future(prepare(what))
+        await self._retryable(self._prepared[name], lambda: self._prepared.pop(name, None))
 
     async def _retryable(self, task: asyncio.Task[None], forget: Callable[[], object]) -> None:
         """Waits for a shared step; when it fails, the next caller tries it again."""
@@ -152,17 +162,25 @@ class FrameSandbox:
         await prepared
         self._progress(language, len(names), len(names))
 
+    async def _prepare_extra(self, extra: str) -> None:
+        names = self._index["extras"][extra]
+        buffers = await asyncio.gather(*(_buffer(self._assets.sandbox + name) for name in names))
+        files = js.Object.new()
+        for name, buffer in zip(names, buffers, strict=True):
+            js.Reflect.set(files, name, buffer)
+        self._tell(buffers, "extra", extra=extra, files=files)
+
     def _expect(self, what: str) -> asyncio.Future[None]:
         self._waiting[what] = future = asyncio.get_running_loop().create_future()
         return future
 
-    def _start(self, language: Language, receive: Receive) -> FrameWire:
+    def _start(self, language: Language, receive: Receive, extras: Sequence[str]) -> FrameWire:
         self._workers += 1
         worker = self._workers
         channel = js.MessageChannel.new()
         wire = FrameWire(channel.port1, receive, lambda: self._terminate(worker))
         self._wires[worker] = wire
-        self._tell([channel.port2], "start", worker=worker, language=language)
+        self._tell([channel.port2], "start", worker=worker, language=language, extras=extras)
         return wire
 
     def _terminate(self, worker: int) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package, hook_function
 from personae.sandbox.process import AgentProcess, Notice, StoreText
@@ -22,6 +23,7 @@ from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
+from personae.unicode import plain
 from personae.written import Written, written
 
 
@@ -152,13 +154,18 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's activity log, and tells who listens."""
+        """Notes a failure in the agent's activity log; who listens hears of it, and of its end."""
+        had_failed = self.worker_state(program.agent_id) == "failed"
         try:
             yield
+            if had_failed:
+                self._room.events.change(AgentsChanged())
         except AgentError as error:
-            text = f"{function}: {error.message}"
-            owner, stack = self._belongings.owner(program.agent_id), error.detail.get("stack")
-            self._room.log.add(owner, program, "error", text, stack=stack)
+            text, stack = f"{function}: {error.message}", error.detail.get("stack")
+            owner, facts = self._belongings.owner(program.agent_id), {}
+            if stack:
+                facts["stack"] = plain(stack)
+            self._room.log.add(owner, program, "error", plain(text), **facts)
             if emit:
                 self._room.agent_failed(error)
             raise

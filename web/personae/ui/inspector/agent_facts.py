@@ -24,6 +24,14 @@ def log_text(line: dict[str, Any]) -> tuple[str, str]:
     return f"{line.get('function', 'call')}{took}", "\n".join(shown)
 
 
+def lines_gone(drawn: list[dict[str, Any]], log: list[dict[str, Any]]) -> int:
+    """How many drawn lines, from the first, are not in the log any more: it grows at its end."""
+    for gone in range(len(drawn)):
+        if drawn[gone:] == log[: len(drawn) - gone]:
+            return gone
+    return len(drawn)
+
+
 def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
     """(term, value) pairs for what an agent declares; empty ones are left out."""
     facts = [
