@@ -64,7 +64,7 @@ export function makeRoom(list) {
  * @param {HTMLAnchorElement} link
  */
 function drawLink(link) {
-  if (!link.hasAttribute("href")) return link.replaceWith(...link.childNodes);
+  if (!link.getAttribute("href")) return link.replaceWith(...link.childNodes);
   link.target = "_blank";
   link.rel = "noopener noreferrer";
 }

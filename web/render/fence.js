@@ -44,7 +44,7 @@ export class Fence {
       return { rest, ended: false };
     }
     this.code.append(taken + this.dedented(rest));
-    this.midLine = rest !== "";
+    this.midLine ||= rest !== "";
     return { rest: "", ended: false };
   }
 

@@ -22,6 +22,10 @@ md.renderer.renderToken = function renderToken(tokens, at) {
   if (token.hidden) return "";
   return `<${token.nesting < 0 ? "/" : ""}${token.tag}${this.renderAttrs(token)}>`;
 };
+for (const name of /** @type {const} */ (["fence", "code_block"])) {
+  const rule = md.renderer.rules[name];
+  md.renderer.rules[name] = (...given) => rule?.(...given).trimEnd() ?? "";
+}
 // No src: the browser must not fetch anything while the element is made.
 md.renderer.rules.image = (tokens, at, options, env, renderer) => {
   const token = tokens[at];

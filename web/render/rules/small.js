@@ -46,11 +46,14 @@ export function lineBreakTag(md) {
  * @param {MarkdownIt} md
  */
 export function boundedDepth(md) {
-  md.block.ruler.before("table", "too_deep", (state, _line, endLine, silent) => {
+  md.block.ruler.before("table", "too_deep", (state, startLine, endLine, silent) => {
     if (state.level < DEPTH) return false;
     if (silent) return true;
+    let line = startLine + 1;
+    while (line < endLine && (state.isEmpty(line) || state.sCount[line] >= state.blkIndent))
+      line += 1;
     state.push("too_deep", "", 0).hidden = true;
-    state.line = endLine;
+    state.line = line;
     return true;
   });
 }
