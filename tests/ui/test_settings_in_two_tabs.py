@@ -12,6 +12,7 @@ from personae.player.environment import Environment
 from personae.ui.settings import app_settings
 from personae.ui.settings.app_settings import Choice, Settings, with_web, without_access
 from personae.ui.settings.current_settings import CurrentSettings
+from personae.ui.settings.default_model import HostModel
 
 from tests.fakes import FakeStorage, World
 
@@ -31,7 +32,7 @@ class Tab:
         self.environment = environment(storage)
         self.reports: list[BaseException] = []
         self.settings = CurrentSettings(
-            self.environment, cast("Any", Running()), self.reports.append
+            self.environment, cast("Any", Running()), self.reports.append, HostModel()
         )
 
     @property

@@ -15,3 +15,8 @@ declare module "*.py" {
   const text: string;
   export default text;
 }
+
+declare module "markdown-it-footnote" {
+  const footnotes: (md: import("markdown-it").MarkdownIt) => void;
+  export default footnotes;
+}

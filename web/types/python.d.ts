@@ -14,7 +14,7 @@ export interface BuildFacts {
   snapshotLength: number;
 }
 
-export type Piece = "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "snapshot" | "author";
+export type Piece = "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "math" | "snapshot" | "author";
 
 /** The module `personae_host`. What is optional comes with the start, after the module. */
 export interface Host {

@@ -124,10 +124,7 @@ class DrawnMessage:
         waiting = streaming and not entry.content and not entry.tool_calls
         if waiting != (self._typing is not None):
             self._set_typing(waiting)
-        if entry.role == "user":
-            if self._body.textContent != entry.content:
-                self._body.textContent = entry.content
-        elif not waiting:
+        if not waiting:
             if self._prose is None:
                 self._prose = Prose(self._body)
             self._prose.show(entry.content, complete=not streaming, cut=entry.stopped)
