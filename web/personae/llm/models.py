@@ -12,7 +12,7 @@ from personae.credentials import Credentials
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
 from personae.llm.provider.quirks import Memory
-from personae.llm.request.body import Sampling, build_body
+from personae.llm.request.body import Sampling, build_body, call_ids
 from personae.llm.request.encoded import Part
 from personae.llm.stream.reply import Event, Reply
 from personae.package.model import ToolDefinition
@@ -40,6 +40,11 @@ class Models:
         """The main model's id."""
         return self._settings().model_for("main")
 
+    @property
+    def source(self) -> str:
+        """Who the main model is, as its replies tell it (``Reply.source``)."""
+        return self._endpoint("main")[1].mark
+
     def stream(
         self, messages: Sequence[Part], tools: Sequence[ToolDefinition], *, final: bool = False
     ) -> AsyncGenerator[Event, None]:
@@ -55,7 +60,7 @@ class Models:
             sampling=Sampling(settings.temperature, settings.top_p, settings.max_tokens),
         )
         client, endpoint = self._endpoint("main")
-        return client.stream(endpoint, body)
+        return client.stream(endpoint, body, call_ids(messages))
 
     async def complete(
         self,
@@ -77,7 +82,7 @@ class Models:
             stream=False,
         )
         client, endpoint = self._endpoint(role)
-        return await client.complete(endpoint, body)
+        return await client.complete(endpoint, body, call_ids(messages))
 
     def _endpoint(self, role: str) -> tuple[ChatClient, Endpoint]:
         settings = self._settings()
