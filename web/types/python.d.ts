@@ -113,7 +113,12 @@ export type Heard = { [Event in keyof Emissions]: Emissions[Event] } & { error: 
 export interface Reply {
   role: "assistant";
   content: string;
+  /** URLs of what the model drew. */
+  pictures?: string[];
+  /** The answer is not whole. */
   stopped?: boolean;
+  /** What the model ended it with: the limit of its length, a content filter, or nobody said. */
+  cut?: "length" | "filter" | "end";
 }
 
 /** What an embedder gives `CharacterPlayer`. */

@@ -46,7 +46,8 @@ class Endpoint:
     @property
     def mark(self) -> str:
         """Short, and one for each base URL and model: who sent what only they get back."""
-        return sha256(f"{self.base} {self.model}".encode()).hexdigest()[:12]
+        written = self.base_url.strip().rstrip("/")
+        return sha256(f"{written} {self.model}".encode()).hexdigest()[:12]
 
     def chat_request(self, body: Mapping[str, Any]) -> HttpRequest:
         """Raises ModelError ``model_bad_settings`` when no request can be made of the settings."""
