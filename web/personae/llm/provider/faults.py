@@ -242,7 +242,7 @@ def remedy(error: ModelError) -> str:
 
 
 _HINTS = (
-    (r"--jinja|llama", "Start the llama.cpp server with --jinja."),
+    (r"--jinja", "Start the llama.cpp server with --jinja."),
     (
         r"tool-call-parser|auto-tool-choice",
         "Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of this model.",

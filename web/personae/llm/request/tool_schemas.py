@@ -153,7 +153,7 @@ class _Inliner:
             return {name: self.inlined(one, within) for name, one in value.items()}
         found = _at(self._root, target)
         if target in within or not isinstance(found, Mapping):
-            inner: Any = {"type": "object"} if target in within or target == "#" else {}
+            inner: Any = {"type": "object"} if target in within else {}
         else:
             inner = self.inlined(found, (*within, target))
         return {**inner, **self.inlined(beside, within)}

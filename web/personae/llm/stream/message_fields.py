@@ -106,6 +106,8 @@ class MessageFields:
             name: well_formed("".join(pieces)) for name, pieces in self._texts.items()
         }
         fields |= {name: blocks.values() for name, blocks in self._blocks.items()}
+        for block in fields.get("thinking_blocks", ()):
+            block.pop("index", None)  # says where a piece belongs; no provider takes it back
         return fields | dict(well_formed_json(self._others))
 
     def _text(self, name: str, value: Any) -> str:

@@ -103,7 +103,7 @@ class DrawnMessage:
         speaker = "You" if entry.role == "user" else self._character
         fill(element, speaker=speaker, facts=describe(entry))
         _set_mark(part(element, "stopped"), replies.not_whole(entry), entry.stopped)
-        show(part(element, "go-on"), last and entry.cut is not None)
+        show(part(element, "go-on"), last and entry.stopped)
         _set_mark(part(element, "rejected"), "Rejected", entry.rejected)
         show(part(element, "foot"), not row.bare)
 
