@@ -150,6 +150,17 @@ async def test_an_unreachable_provider_is_tried_again() -> None:
     assert not any(KEY in str(event) for event in events)
 
 
+@pytest.mark.parametrize("key", ["", KEY])
+async def test_a_hidden_refusal_names_the_key_first(key: str) -> None:
+    transport = FakeTransport(*[UNREACHABLE] * 4)
+    with pytest.raises(ModelError) as caught:
+        async for _ in ChatClient(transport, InstantClock()).stream(
+            endpoint_of("https://model.example/v1", key, "m"), build_body([user_message("Hi")])
+        ):
+            pass
+    assert caught.value.message.startswith("The API key may be wrong") == bool(key)
+
+
 async def test_a_limit_reported_inside_the_stream_is_tried_again() -> None:
     limited = FakeResponse([sse({"error": {"message": "busy", "code": 429}})])
     assert waits(await collect(make(limited, said("ok")))) == [("model_rate_limited", 1, 1)]

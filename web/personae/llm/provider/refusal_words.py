@@ -30,7 +30,7 @@ NAMED = _any(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed",
     r"extra (?:input|field|propert)|additional propert|cannot both|only one of|not accept",
     r"(?:invalid|illegal|bad) (?:parameter|argument|field|propert|keyword)|cannot find field",
-    r"(?:no|not a) (?:such |valid )?(?:parameter|field)",
+    r"not_?forwarded|not forwarded|(?:no|not a) (?:such |valid )?(?:parameter|field)",
     r"not (?:available|implemented|recogni[sz]ed|expected|defined)",
     r"deprecated|forbidden|does not exist|(?:got|received) an? unexpected|remove",
 )
