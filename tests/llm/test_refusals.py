@@ -303,6 +303,45 @@ async def test_pictures_that_are_refused_are_told_in_words(status: int, words: s
     assert len(told) == 1
 
 
+async def test_who_wants_a_user_at_all() -> None:
+    body = build_body([system_message("Be.")])
+    (_, second), _ = await played(refusal(400, "No user query found in messages."), body=body)
+    assert [message["role"] for message in second["messages"]] == ["system", "user"]
+
+
+TWO = {**ASKING, "tool_calls": [{**ASKING["tool_calls"][0], "id": id_} for id_ in "ab"]}
+RESULTS = [tool_message("a", "1"), tool_message("b", "2")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Jinja Exception: This model only supports single tool-calls at once!",
+        "Parallel tool calls are not supported",
+    ],
+)
+async def test_one_call_at_a_time(words: str) -> None:
+    body = build_body([user_message("Hi"), TWO, *RESULTS, INTRO], tools=[ROLL])
+    (_, second), told = await played(refusal(500, words), body=body)
+    messages = second["messages"]
+    assert [one["role"] for one in messages] == [
+        *("user", "assistant", "tool", "assistant", "tool", "assistant"),
+    ]
+    asked = [one["tool_calls"][0]["id"] for one in messages if one.get("tool_calls")]
+    assert asked == [one["tool_call_id"] for one in messages if one["role"] == "tool"]
+    assert ("tools" in second, told) == (True, [])
+
+
+async def test_no_thoughts_beside_the_text_of_a_round() -> None:
+    said_too = {**ASKING, "content": "Let me.", "reasoning_content": "hm"}
+    words = "Cannot pass both content and thinking in an assistant message with tool calls!"
+    body = build_body([user_message("Hi"), said_too, tool_message("a", "6")])
+    (first, second), _ = await played(refusal(500, words), body=body)
+    assert first["messages"][1]["reasoning_content"] == "hm"
+    assert "reasoning_content" not in second["messages"][1]
+    assert second["messages"][1]["content"] == "Let me."
+
+
 async def test_only_one_system_message_and_that_first() -> None:
     body = build_body([*START, system_message("Be brief.")])
     words = "Jinja Exception: System message must be at the beginning."

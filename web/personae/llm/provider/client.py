@@ -14,10 +14,11 @@ from contextlib import aclosing
 from typing import Any
 
 from personae.errors import ModelError
-from personae.llm.provider import faults, quirks
 from personae.llm.provider import model_list as models
+from personae.llm.provider import quirks
 from personae.llm.provider.attempt import attempt
 from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.remedies import remedy
 from personae.llm.provider.retry import MAX_RETRIES, wait_before_retry
 from personae.llm.stream.reply import Event, Reply, Waiting, Without
 from personae.ports import Clock, ModelTransport
@@ -139,7 +140,7 @@ class _Course:
         if quirk:
             self.tried |= {quirk}
             self.quirks ^= {quirk}
-            self.remedies[quirk] = faults.remedy(error)
+            self.remedies[quirk] = remedy(error)
             return None
         wait = wait_before_retry(error, self.attempt, self._random)
         if wait is None or self.attempt > self._retries:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from personae.errors import ModelError
-from personae.llm.provider.refusal_words import SCHEMA, refuses_tools
+from personae.llm.provider.fault_codes import code_of
 from personae.llm.provider.retry import MAX_WAIT, spelled, wait_in_words
 from personae.llm.stream.reply import Reply
 from personae.unicode import well_formed
@@ -39,7 +39,7 @@ _LEADS = {
     "model_server_error": "The provider failed",
     "model_stream_error": "The provider broke off its answer",
 }
-_REMEDIES = {
+REMEDIES = {
     "model_unauthorized": "Check the key in the settings and that it belongs to this base URL.",
     "model_quota": "Add credit with the provider or choose another one.",
     "model_not_found": "Check the model's name and the base URL in the settings.",
@@ -52,56 +52,6 @@ _REMEDIES = {
     "model_content_filter": "Change the message and try again.",
     "model_server_error": "Try again in a moment.",
     "model_stream_error": "Try again.",
-}
-_SIGNS = (
-    ("model_relay_refused", r"\brelay_refused\b"),
-    (
-        "model_bad_call",
-        r"tool_use_failed|failed_generation|failed to call a function|output_parse_failed"
-        r"|tool call validation failed|malformed[_ ](function|tool)[_ ]call"
-        r"|(error|failed|failure|unable|could not|cannot)( while| to| in)? pars(e|ing)"
-        r"( the| model)?( tool| function)[ _]?calls?\b(?! arguments)"
-        r"|failed to parse (input|output) at pos|tool call parsing failed"
-        r"|model (produced|generated|returned|output)[^.]{0,30}"
-        r"(invalid|malformed|could not be parsed)",
-    ),
-    (
-        "model_context_length",
-        r"context_length_exceeded|context[ _-]?(length|window|size)|maximum context"
-        r"|prompt is too long|input is too long|too many (input )?tokens|reduce the length",
-    ),
-    (
-        "model_quota",
-        r"insufficient[ _]?(quota|balance|credits?|funds)|credit balance|(out of|no|more) credits"
-        r"|exceeded_(your_)?current_quota|no resource package|billing[ _](hard[ _])?limit"
-        r"|(exceeded|reached|exhausted|used up|used all|spent|hit|over)\b[^.]{0,40}"
-        r"\b(current|monthly|daily|weekly|yearly|spending|usage|billing|free|available|included"
-        r"|credits?|prepaid)\b"
-        r"|\b(credits?|free tier|quota|balance)\b[^.]{0,30}"
-        r"\b(exhausted|depleted|used up|run out|ran out|expired)"
-        r"|free-models-per-day|per[-_ ]?(day|month|week)\b|perday|by ?day\b|[/ ](day|month)\b"
-        r"|spending limit|payment required|arrears|overdue",
-    ),
-    ("model_content_filter", r"content_filter|content management policy|content_policy|moderation"),
-    (
-        "model_unauthorized",
-        r"(invalid|incorrect|missing|wrong|no)[ _](x-)?api[ _-]?key|api[ _]?key not valid"
-        r"|invalid_api_key|authentication",
-    ),
-    ("model_bad_request", r"\bjinja\b|template ?error|chat[_ ]template"),
-    (
-        "model_not_found",
-        r"model_not_found|not a valid model|(unknown|invalid|no such) model\b"
-        r"|model\b.{0,120}\b(not found|does not exist|is not available)",
-    ),
-)
-_BY_STATUS = {
-    401: "model_unauthorized",
-    402: "model_quota",
-    403: "model_unauthorized",
-    404: "model_not_found",
-    408: "model_server_error",
-    429: "model_rate_limited",
 }
 
 
@@ -147,7 +97,7 @@ def _limits(details: Any) -> str:
 def refusal(status: int | None, provider: Mapping[str, Any]) -> ModelError:
     """The error for an HTTP status, or for an error object without one (None)."""
     words = " ".join(str(word) for word in provider.values())
-    error = made(_code(status, words), provider, status)
+    error = made(code_of(status, words), provider, status)
     wait = wait_in_words(words)
     return error if wait is None else waiting(error, wait)
 
@@ -157,7 +107,7 @@ def made(code: str, provider: Mapping[str, Any], status: int | None) -> ModelErr
     words = shorten(str(provider.get("message", "")).strip(), _SHOWN).rstrip(".")
     said = f"{lead}: {words}." if words else f"{lead}."
     return ModelError(
-        code, f"{said} {_REMEDIES[code]}", status=status, retryAfter=None, provider=dict(provider)
+        code, f"{said} {REMEDIES[code]}", status=status, retryAfter=None, provider=dict(provider)
     )
 
 
@@ -233,31 +183,6 @@ def waiting(error: ModelError, seconds: float) -> ModelError:
     return ModelError(error.code, message, **error.detail)
 
 
-def remedy(error: ModelError) -> str:
-    """What the user can do about a refusal that was worked around, with the provider's words."""
-    words = str(error.detail.get("provider", {}).get("message", "")).strip()
-    hint = next((hint for sign, hint in _HINTS if re.search(sign, words, re.IGNORECASE)), "")
-    said = f"It said: {shorten(words, 200).rstrip('.')}." if words else ""
-    return f"{said} {hint or _REMEDIES['model_no_tools']} {_THEN_TEST}".strip()
-
-
-_HINTS = (
-    (r"--jinja", "Start the llama.cpp server with --jinja."),
-    (
-        r"tool-call-parser|auto-tool-choice",
-        "Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of this model.",
-    ),
-    (
-        r"ollama",
-        "Choose a model that Ollama lists with the label “tools”.",
-    ),
-    (
-        r"no endpoints found|openrouter",
-        "Choose a model that OpenRouter lists with tool support, or allow more of its providers.",
-    ),
-    (r"\bimage|vision|multimodal|mmproj", "Choose a model that sees pictures."),
-)
-_THEN_TEST = "Once that has changed, test the connection in the settings."
 MAYBE_THE_KEY = "The API key may be wrong: the browser does not show how a key is refused."
 
 
@@ -290,40 +215,6 @@ def page_title(text: str) -> str:
     from html import unescape
 
     return shorten(" ".join(unescape(match[1]).split()), 120)
-
-
-def _code(status: int | None, words: str) -> str:
-    if status != 401 and status != 429 and refuses_tools(words) and not SCHEMA.search(words):
-        return "model_no_tools"
-    for code, signs in _SIGNS:
-        if _may_mean(status, code, words) and re.search(signs, words, re.IGNORECASE):
-            return code
-    if status is None:
-        return "model_stream_error"
-    if status >= 500:
-        return "model_server_error"
-    return _BY_STATUS.get(status, "model_bad_request")
-
-
-def _may_mean(status: int | None, code: str, words: str) -> bool:
-    """Whether words may overrule the status: limits speak of tokens and outages of anything."""
-    if code == "model_quota":
-        return status in (None, 400, 402, 403, 429, 500) and not _soon_over(words)
-    if code == "model_relay_refused":
-        return True
-    if status == 429:
-        return False
-    if status is not None and status >= 500:
-        return code in ("model_context_length", "model_bad_call", "model_bad_request")
-    return status != 401
-
-
-def _soon_over(words: str) -> bool:
-    """A limit of a minute is worded like a quota by some; they say when it is over."""
-    if re.search(r"per[-_ ]?(day|month|week)\b|perday|by ?day\b", words, re.IGNORECASE):
-        return False
-    wait = wait_in_words(words)
-    return wait is not None and wait <= MAX_WAIT
 
 
 def _status_in(code: Any) -> int | None:

@@ -12,39 +12,20 @@ or see is in ``Quirk.loss``, for the user.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from personae.errors import ModelError
+from personae.llm.provider import body_changes as changes
 from personae.llm.provider import refusal_words as words_for
-from personae.llm.provider import rewrites
+from personae.llm.provider import refused, rewrites
+from personae.llm.provider.body_changes import Body
 from personae.llm.provider.refusal_words import names
-from personae.llm.request.encoded import Message, Part, Stretch, spread
-from personae.llm.request.tool_schemas import plain_schema
+from personae.llm.provider.refused import MERGED_ROLES, Refusal
+from personae.llm.request.encoded import Part, Stretch
 
 Memory = MutableMapping[str, list[str]]
-Body = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A request that was refused."""
-
-    words: str
-    body: Mapping[str, Any]
-    held: frozenset[str]
-    """The quirks it was sent with."""
-    plain: bool
-    """The status is one that speaks of the request, so that what is named can be believed."""
-
-    @property
-    def messages(self) -> Iterator[Message]:
-        return spread(self.body["messages"])
-
-    def refuses(self, name: str) -> bool:
-        """Whether a field is named as unwanted."""
-        return self.plain and names(self.words, name) and bool(words_for.NAMED.search(self.words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,107 +39,6 @@ class Quirk:
     """A refusal may also tell that it is no longer so."""
     loss: str = ""
     """What the character then has to do without."""
-
-
-def _spread(rewrite: Callable[[list[Message]], list[Message]]) -> Callable[[Body], Body]:
-    """A change of the messages."""
-    return lambda body: {**body, "messages": rewrite([*spread(body["messages"])])}
-
-
-def _says(pattern: re.Pattern[str]) -> Callable[[Refusal], bool]:
-    return lambda refusal: bool(pattern.search(refusal.words))
-
-
-def _schemas(refusal: Refusal) -> bool:
-    return "tools" in refusal.body and bool(words_for.SCHEMA.search(refusal.words))
-
-
-def _plain_schemas(body: Body) -> Body:
-    tools = [
-        {**tool, "function": {**function, "parameters": plain_schema(function["parameters"])}}
-        for tool in body.get("tools", ())
-        if (function := tool["function"])
-    ]
-    return {**body, "tools": tools} if tools else body
-
-
-def _streams(refusal: Refusal) -> bool:
-    refused = refusal.refuses("stream") or bool(words_for.WHOLE_ONLY.search(refusal.words))
-    return bool(refusal.body.get("stream")) and refused
-
-
-def _whole(body: Body) -> Body:
-    rest = {name: value for name, value in body.items() if name != "stream_options"}
-    return {**rest, "stream": False}
-
-
-def _roles(refusal: Refusal) -> list[str]:
-    return [message["role"] for message in refusal.messages]
-
-
-def _system_elsewhere(refusal: Refusal) -> bool:
-    roles = _roles(refusal)
-    return "system" in roles[1:] and bool(words_for.SYSTEM_PLACE.search(refusal.words))
-
-
-def _no_system(refusal: Refusal) -> bool:
-    if "system" not in _roles(refusal):
-        return False
-    # Who still wants another order once roles alternate counts the system among them.
-    order = MERGED_ROLES in refusal.held and bool(words_for.ROLES.search(refusal.words))
-    return order or bool(words_for.NO_SYSTEM.search(refusal.words))
-
-
-def _ends_with_reply(refusal: Refusal) -> bool:
-    roles = _roles(refusal)
-    return roles[-1:] == ["assistant"] and bool(words_for.USER_LAST.search(refusal.words))
-
-
-def _pictures(refusal: Refusal) -> bool:
-    refused = bool(words_for.NO_PICTURES.search(refusal.words))
-    return refused and any(map(rewrites.has_pictures, refusal.messages))
-
-
-def _tools(refusal: Refusal) -> bool:
-    if "tools" not in refusal.body:
-        return False
-    return refusal.refuses("tools") or words_for.refuses_tools(refusal.words)
-
-
-def _without_tools(body: Body) -> Body:
-    rest = {name: value for name, value in body.items() if name not in ("tools", "tool_choice")}
-    if any(message.get("tool_calls") for message in _loose(body)):
-        return _spread(rewrites.rounds_as_text)(rest)
-    return rest
-
-
-def _limit(refusal: Refusal) -> bool:
-    """The limit's name is refused, not its value."""
-    other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-    sent = next((name for name in other if name in refusal.body), None)
-    if sent is None or not refusal.plain:
-        return False
-    # Once it was called the other way, to refuse that, too, means neither is wanted.
-    named = names(refusal.words, sent) or names(refusal.words, other[sent])
-    unwanted = bool(words_for.NAMED.search(refusal.words))
-    return named and (unwanted or names(refusal.words, other[sent]))
-
-
-def _renamed_limit(body: Body) -> Body:
-    renamed = {**body}
-    if "max_tokens" in renamed:
-        renamed["max_completion_tokens"] = renamed.pop("max_tokens")
-    return renamed
-
-
-def _no_limit(refusal: Refusal) -> bool:
-    sent = ("max_tokens", "max_completion_tokens")
-    return any(name in refusal.body and refusal.refuses(name) for name in sent)
-
-
-def _without_limit(body: Body) -> Body:
-    limits = ("max_tokens", "max_completion_tokens")
-    return {name: value for name, value in body.items() if name not in limits}
 
 
 def _parameter(name: str, of: Literal["server", "model"]) -> Quirk:
@@ -175,49 +55,22 @@ def _field(name: str) -> Quirk:
 
     def told(refusal: Refusal) -> bool:
         named = name == "isFile" and refusal.plain and names(refusal.words, name)
-        return (named or refusal.refuses(name)) and name in _fields(refusal.messages)
+        return (named or refusal.refuses(name)) and name in refused.uncommon_fields(
+            refusal.messages
+        )
 
     def change(body: Body) -> Body:
-        return {**body, "messages": [_cleared(part, name) for part in body["messages"]]}
+        return {**body, "messages": [changes.cleared(part, name) for part in body["messages"]]}
 
     return Quirk(f"drop:{name}", "server", told, change)
 
 
-def _lacks_reasoning(refusal: Refusal) -> bool:
-    name = "reasoning_content"
-    return refusal.plain and names(refusal.words, name) and name not in _fields(refusal.messages)
-
-
-def _with_reasoning(body: Body) -> Body:
-    def added(part: Part) -> Part:
-        if isinstance(part, Stretch) or not part.get("tool_calls"):
-            return part
-        return {**part, "reasoning_content": part.get("reasoning_content", "")}
-
-    return {**body, "messages": [added(part) for part in body["messages"]]}
-
-
-def _content(refusal: Refusal) -> bool:
-    about = refusal.plain and bool(words_for.CONTENT.search(refusal.words))
-    return about and any(map(_only_calls, refusal.messages))
-
-
-def _empty_content(body: Body) -> Body:
-    def filled(part: Part) -> Part:
-        if isinstance(part, Stretch) or not _only_calls(part):
-            return part
-        return {**part, "content": ""}
-
-    return {**body, "messages": [filled(part) for part in body["messages"]]}
-
-
 EMPTY_CONTENT = "content:empty"
-MERGED_ROLES = "roles:merged"
 NO_TOOLS = "tools:none"
 
 QUIRKS = (
-    Quirk("schemas:plain", "model", _schemas, _plain_schemas),
-    Quirk("stream:never", "model", _streams, _whole),
+    Quirk("schemas:plain", "model", refused.schemas, changes.plain_schemas),
+    Quirk("stream:never", "model", refused.streaming, changes.whole),
     Quirk(
         "stream:always",
         "model",
@@ -226,27 +79,49 @@ QUIRKS = (
         ),
         lambda body: {**body, "stream": True},
     ),
-    Quirk("system:front", "model", _system_elsewhere, _spread(rewrites.system_in_front)),
-    Quirk("system:user", "model", _no_system, _spread(rewrites.system_as_user)),
-    Quirk("user:last", "model", _ends_with_reply, _spread(rewrites.user_last)),
-    Quirk(MERGED_ROLES, "model", _says(words_for.ROLES), _spread(rewrites.joined_roles)),
+    Quirk(
+        "system:front",
+        "model",
+        refused.system_elsewhere,
+        changes.in_messages(rewrites.system_in_front),
+    ),
+    Quirk("system:user", "model", refused.system, changes.in_messages(rewrites.system_as_user)),
+    Quirk("user:last", "model", refused.reply_at_the_end, changes.in_messages(rewrites.user_last)),
+    Quirk(
+        MERGED_ROLES,
+        "model",
+        refused.says(words_for.ROLES),
+        changes.in_messages(rewrites.joined_roles),
+    ),
+    Quirk(
+        "calls:single",
+        "model",
+        refused.several_calls,
+        changes.in_messages(rewrites.single_calls),
+    ),
+    Quirk(
+        "thoughts:once",
+        "model",
+        refused.says(words_for.THOUGHT_TWICE),
+        changes.in_messages(rewrites.thought_once),
+    ),
     Quirk(
         "pictures:none",
         "model",
-        _pictures,
-        _spread(rewrites.without_pictures),
+        refused.pictures,
+        changes.in_messages(rewrites.without_pictures),
         loss="The model takes no pictures, so it was told of them in words only.",
     ),
     Quirk(
         NO_TOOLS,
         "model",
-        _tools,
-        _without_tools,
+        refused.tools,
+        changes.without_tools,
         loss="The model was asked without tools, because its server refused them, so the "
         "character's agents are not called.",
     ),
-    Quirk("rename:max_tokens", "model", _limit, _renamed_limit, either=True),
-    Quirk("drop:max_tokens", "model", _no_limit, _without_limit),
+    Quirk("rename:max_tokens", "model", refused.limit_name, changes.renamed_limit, either=True),
+    Quirk("drop:max_tokens", "model", refused.limit, changes.without_limit),
     _parameter("stream_options", "server"),
     _parameter("top_p", "model"),
     _parameter("temperature", "model"),
@@ -255,18 +130,11 @@ QUIRKS = (
     _field("reasoning_content"),
     _field("reasoning_details"),
     _field("reasoning"),
-    Quirk("add:reasoning_content", "model", _lacks_reasoning, _with_reasoning),
-    Quirk(EMPTY_CONTENT, "server", _content, _empty_content, either=True),
+    Quirk("add:reasoning_content", "model", refused.lack_of_reasoning, changes.with_reasoning),
+    Quirk(EMPTY_CONTENT, "server", refused.content, changes.empty_content, either=True),
 )
 _ROWS = {quirk.name: quirk for quirk in QUIRKS}
 _OTHER_FIELD = re.compile(r"drop:([A-Za-z_][A-Za-z0-9_-]{0,63})")
-_USUAL = frozenset(
-    (
-        *("role", "content", "tool_calls", "tool_call_id", "name"),
-        *("id", "type", "function", "arguments", "model", "messages", "tools", "stream"),
-    )
-)
-"""Fields without which a message says nothing."""
 _FINAL = (401, 402, 429)
 """Statuses that speak of the account."""
 _PLAIN = (None, 400, 422, 500)
@@ -276,7 +144,7 @@ def find(name: str) -> Quirk | None:
     """A row of the table, or one for a field that a provider once sent; None: not known."""
     row = _ROWS.get(name)
     field = _OTHER_FIELD.fullmatch(name)
-    if row is None and field is not None and field[1] not in _USUAL:
+    if row is None and field is not None and field[1] not in refused.USUAL_FIELDS:
         return _field(field[1])
     return row
 
@@ -316,7 +184,7 @@ def learn(
         return None
     words = " ".join(str(word) for word in provider.values())
     refusal = Refusal(words, body, held, status in _PLAIN)
-    for row in (*QUIRKS, *map(_field, sorted(_fields(refusal.messages)))):
+    for row in (*QUIRKS, *map(_field, sorted(refused.uncommon_fields(refusal.messages)))):
         open_ = row.name not in tried and (row.either or row.name not in held)
         if open_ and row.told(refusal):
             return row.name
@@ -334,48 +202,15 @@ def adapt(body: Mapping[str, Any], quirks: frozenset[str]) -> Body:
 
 def losses(quirks: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
     """Of quirks that ``body`` suffers from: what the character does without."""
-    with_pictures = any(map(rewrites.has_pictures, _loose(body)))
+    with_pictures = any(map(rewrites.has_pictures, changes.loose(body)))
     concerned = {NO_TOOLS: "tools" in body, "pictures:none": with_pictures}
     return {name: _ROWS[name].loss for name in quirks if concerned.get(name)}
 
 
 def _as_usual(part: Part) -> Part:
-    if isinstance(part, Stretch) or not _only_calls(part):
+    if isinstance(part, Stretch) or not rewrites.only_calls(part):
         return part
     return {**part, "content": None}
-
-
-def _loose(body: Mapping[str, Any]) -> list[Message]:
-    """The messages that may hold more than text."""
-    return [part for part in body["messages"] if not isinstance(part, Stretch)]
-
-
-def _cleared(part: Part, name: str) -> Part:
-    if isinstance(part, Stretch):
-        return part
-    cleared = {key: value for key, value in part.items() if key != name}
-    if cleared.get("tool_calls"):
-        cleared["tool_calls"] = [_cleared_call(call, name) for call in cleared["tool_calls"]]
-    return cleared
-
-
-def _cleared_call(call: Mapping[str, Any], name: str) -> dict[str, Any]:
-    function = {key: value for key, value in call["function"].items() if key != name}
-    return {key: value for key, value in call.items() if key != name} | {"function": function}
-
-
-def _fields(messages: Iterable[Message]) -> set[str]:
-    """The fields of messages and calls that not every provider knows."""
-    found: set[str] = set()
-    for message in messages:
-        found |= message.keys()
-        for call in message.get("tool_calls") or ():
-            found |= call.keys() | call["function"].keys()
-    return found - _USUAL
-
-
-def _only_calls(message: Mapping[str, Any]) -> bool:
-    return bool(message.get("tool_calls")) and not message.get("content")
 
 
 def _model_key(base_url: str, model: str) -> str:

@@ -17,8 +17,8 @@ _WITHOUT = (
     rf"(?:{_SUPPORT} (?:support|allow|accept|handle|implement|have)\w*|unsupported|no support)"
 )
 _TOOL = (
-    r"\b(?:tools?(?:[ _-]?(?:use|usage|calls?|calling|param|parameter|definitions?))?"
-    r"|functions?(?:[ _-]?(?:calls?|calling))?)\b(?![ _-]?(?:choice|call id))"
+    r"\b(?:tools|functions|tool[ _-]?(?:use|usage|calls?|calling|param|parameter|definitions?)"
+    r"|function[ _-]?(?:calls?|calling))\b(?![ _-]?(?:choice|id\b))"
 )
 
 
@@ -92,13 +92,22 @@ USER_LAST = _any(
     r"\bend(?:s|ing)? with (?:an? |the )?['\"`]?(?:user|tool)",
     r"last (?:message|role|turn|content)[^.]{0,60}\buser\b",
     r"last (?:message|role|turn)[^.]{0,40}(?:not|n't|cannot)[^.]{0,30}assistant",
+    r"no user (?:query|message)|at least one user|without a user message",
     r"final assistant content|add_generation_prompt|continue_final_message",
+)
+
+THOUGHT_TWICE = _any(r"both content and (?:thinking|reasoning)")
+SINGLE_CALLS = _any(
+    r"(?:only|one) (?:supports? )?(?:a )?(?:single|one) tool[- ]?calls?",
+    rf"(?:parallel|multiple|several) tool[- ]?calls?[^.]{{0,40}}{_REFUSES}",
+    rf"{_WITHOUT} (?:parallel|multiple|several) tool",
 )
 
 NO_PICTURES = _any(
     rf"\b(?:image|vision|picture|photo|multi-?modal)\w*[^.]{{0,60}}{_REFUSES}",
     rf"(?:{_WITHOUT}|found that support)[^.]{{0,40}}\b(?:image|vision|picture|multi-?modal)",
-    r"image_url|mmproj|multimodal|not a (?:vision|vlm)|vision model|text[- ]only",
+    r"content must be a string|image_url|mmproj|multimodal|not a (?:vision|vlm)|vision model",
+    r"text[- ]only",
 )
 
 _NO_TOOLS = _any(

@@ -61,7 +61,8 @@ def system_as_user(messages: Iterable[Message]) -> list[Message]:
 
 
 def user_last(messages: Sequence[Message]) -> list[Message]:
-    if messages and messages[-1]["role"] == "assistant":
+    """The user speaks before the model does."""
+    if messages and messages[-1]["role"] in ("assistant", "system"):
         return [*messages, {"role": "user", "content": GO_ON}]
     return [*messages]
 
@@ -91,6 +92,37 @@ def rounds_as_text(messages: Iterable[Message]) -> list[Message]:
             names |= {call["id"]: _written(call["function"]) for call in message["tool_calls"]}
             if message.get("content"):
                 told.append({"role": "assistant", "content": message["content"]})
+        else:
+            told.append(message)
+    return told
+
+
+def thought_once(messages: Iterable[Message]) -> list[Message]:
+    """No reasoning beside the text of a round: the text says enough."""
+    kept = ("role", "content", "tool_calls")
+    return [
+        {name: message[name] for name in kept}
+        if message.get("tool_calls") and message.get("content")
+        else message
+        for message in messages
+    ]
+
+
+def single_calls(messages: Iterable[Message]) -> list[Message]:
+    """A round of several calls as several rounds of one, each with its result."""
+    told: list[Message] = []
+    waiting: dict[str, dict[str, Any]] = {}
+    for message in messages:
+        calls = message.get("tool_calls") or ()
+        if message["role"] == "tool" and (asked := waiting.pop(message["tool_call_id"], None)):
+            told.append(asked)
+        if len(calls) > 1:
+            first = {**message, "tool_calls": calls[:1]}
+            told.append(first)
+            waiting |= {
+                one["id"]: {"role": "assistant", "content": None, "tool_calls": [one]}
+                for one in calls[1:]
+            }
         else:
             told.append(message)
     return told
@@ -130,3 +162,7 @@ def _in_words(message: Message) -> Message:
 
 def _written(function: Mapping[str, Any]) -> str:
     return f"{function['name']}({json.dumps(function.get('arguments') or '', ensure_ascii=False)})"
+
+
+def only_calls(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("tool_calls")) and not message.get("content")
