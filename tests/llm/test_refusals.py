@@ -391,6 +391,9 @@ CHANCE = [
     (400, "Parsing failed. See 'failed_generation'", {"code": "output_parse_failed"}),
     (500, "error parsing tool call: raw='{', err=unexpected end of JSON input", {}),
     (500, "Failed to parse input at pos 12: <tool_call>", {}),
+    (400, "Failed to generate tool_calls. Please adjust your prompt.", {}),
+    (500, "gemma4 tool call parsing failed: invalid character '@'", {}),
+    (502, "Provider returned error", {"metadata": {"raw": "Failed to parse tool call: x"}}),
 ]
 
 

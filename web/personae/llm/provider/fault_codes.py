@@ -15,7 +15,9 @@ _SIGNS = (
         r"|tool call validation failed|malformed[_ ](function|tool)[_ ]call"
         r"|(error|failed|failure|unable|could not|cannot)( while| to| in)? pars(e|ing)"
         r"( the| model)?( tool| function)[ _]?calls?\b(?! arguments)"
-        r"|failed to parse (input|output) at pos|tool call parsing failed"
+        r"|failed to parse (input|output) at pos|tool[_ ]?calls?[_ ]pars\w+[_ ](failed|error)"
+        r"|failed to generate tool|(invalid|malformed) (tool|function)[_ ]calls? (was |were )?"
+        r"(generated|produced|returned)"
         r"|model (produced|generated|returned|output)[^.]{0,30}"
         r"(invalid|malformed|could not be parsed)",
     ),
