@@ -33,6 +33,7 @@ NAMED = _any(
     r"not_?forwarded|not forwarded|(?:no|not a) (?:such |valid )?(?:parameter|field)",
     r"not (?:available|implemented|recogni[sz]ed|expected|defined)",
     r"deprecated|forbidden|does not exist|(?:got|received) an? unexpected|remove",
+    r"only (?:be (?:set to )?|the default|[\d.]+ is)",
 )
 """That something the message names is not wanted in a request."""
 
@@ -43,7 +44,8 @@ CONTENT = _any(
 
 SCHEMA = _any(
     r"invalid[ _](?:json[ _]|tool[ _]|function[ _])?schema|invalid_function_parameters",
-    r"function_?declarations|input_schema|json[ -]?schema|schema (?:conversion|reference|valid)",
+    r"function_?declarations?|undefined schema|input_schema|json[ -]?schema",
+    r"schema (?:conversion|reference|valid)",
     r"(?:unrecogni[sz]ed|unsupported|bad) (?:schema|format)|parse grammar|grammar pars",
     r"function['\"\]]*\.parameters|\.parameters\.|\$(?:ref|defs)\b|object schema",
     rf"\b(?:format|enum|keyword)\b[^.]{{0,60}}(?:{_REFUSES}|only|empty|must)",
@@ -54,6 +56,7 @@ WHOLE_ONLY = _any(
     r"verified to stream|cannot use tools with stream|stream(?:ing)? must be (?:set to )?false",
     rf"\bstream(?:ing)?\b[^.]{{0,60}}{_REFUSES}\b(?! non)",
     rf"\b{_WITHOUT}[^.]{{0,40}}\bstream(?:ing|ed)?\b(?! ?=? ?false)",
+    r"\bstream(?:ing)?\b(?: is| responses?| mode)?[^.]{0,20}(?:disabled|cannot be true|turned off)",
     r"disable stream|only[^.]{0,30}non-?stream|(?:turn|switch) off stream",
     r"\bstream\b[^.]{0,30}does not support true",
 )
@@ -78,6 +81,7 @@ NO_SYSTEM = _any(
     r"['\"`]?(?:system|developer)",
     rf"\brole:? ['\"`]?(?:system|developer)['\"`]?[^.]{{0,30}}(?:{_REFUSES}|unknown|invalid)",
     r"only ['\"`]?user['\"`]?,?(?: and| or|,)? ['\"`]?(?:assistant|model)",
+    r"\bsystem['\"`]?[^.]{0,20}not one of|invalid value: ['\"`]?system",
     r"should be 'user'(?:, 'tool')?(?: or|,) '(?:assistant|model)'|valid role: user, model",
 )
 ROLES = _any(
@@ -85,12 +89,14 @@ ROLES = _any(
     r"(?:first|initial) (?:non-system )?(?:message|content|turn|role)[^.]{0,60}\buser\b",
     r"(?:start|begin)s? with (?:an? |the )?['\"`]?user|consecutive (?:user|assistant|message|role)",
     r"(?:user|assistant|same role)[^.]{0,40}in a row|immediately after a user turn",
-    r"unexpected role '?(?:user|assistant)'? after role",
+    r"unexpected role '?(?:user|assistant)'? after role|invalid role order",
+    r"user (?:message |role |turn )?first\b|(?:assistant|model)[^.]{0,30}cannot be (?:the )?first",
 )
 USER_LAST = _any(
     r"expected last role user|prefill|more assistant messages at the end",
     r"\bend(?:s|ing)? with (?:an? |the )?['\"`]?(?:user|tool)",
-    r"last (?:message|role|turn|content)[^.]{0,60}\buser\b",
+    r"(?:last|final) (?:message|role|turn|content)[^.]{0,60}\buser\b",
+    r"ending with an? assistant",
     r"last (?:message|role|turn)[^.]{0,40}(?:not|n't|cannot)[^.]{0,30}assistant",
     r"no user (?:query|message)|at least one user|without a user message",
     r"final assistant content|add_generation_prompt|continue_final_message",
@@ -107,14 +113,15 @@ NO_PICTURES = _any(
     rf"\b(?:image|vision|picture|photo|multi-?modal)\w*[^.]{{0,60}}{_REFUSES}",
     rf"(?:{_WITHOUT}|found that support)[^.]{{0,40}}\b(?:image|vision|picture|multi-?modal)",
     r"content must be a string|image_url|mmproj|multimodal|not a (?:vision|vlm)|vision model",
-    r"text[- ]only",
+    r"text[- ]only|at most 0 image|required for image",
 )
 
 _NO_TOOLS = _any(
     r"requires? (?:the )?--jinja|using --jinja|--enable-auto-tool-choice|--tool-call-parser",
     r"found that support (?:the )?(?:tool|function)",
     rf"{_TOOL}[^.]{{0,60}}(?:{_REFUSES}\b|disabled|turned off)",
-    rf"{_WITHOUT}[^.]{{0,40}}{_TOOL}",
+    rf"(?:{_WITHOUT}|not capable|incapable)[^.]{{0,40}}{_TOOL}",
+    r"\btools must (?:not be|be (?:empty|null|none|omitted|removed))",
     rf"{_WITHOUT} (?:parameter|param|argument)s?:? ['\"`]?tools\b",
 )
 
