@@ -25,8 +25,8 @@ SEEN = build_body([SEES])
         (
             PLAIN,
             400,
-            'messages: roles must alternate between "user" and "assistant", but found multiple "user"'
-            " roles in a row",
+            'messages: roles must alternate between "user" and "assistant", but found multiple '
+            '"user" roles in a row',
             "roles:merged",
         ),
         (PLAIN, 500, "Conversations must start with a user prompt", "roles:merged"),

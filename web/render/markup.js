@@ -14,6 +14,8 @@ const ALLOWED = {
   ALLOWED_TAGS: TAGS.split(" "),
   ALLOWED_ATTR: ATTRIBUTES.split(" "),
   ALLOWED_URI_REGEXP: SAFE_LINK,
+  // Never an address of the element itself; images.js looks at what it holds.
+  ADD_URI_SAFE_ATTR: ["data-remote"],
   ALLOW_ARIA_ATTR: false,
   ALLOW_DATA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
