@@ -50,6 +50,7 @@ CASES = [
     ("[THINK]why[/THINK]so", ("why", "so")),
     ("[think]why[/think]\n\nso", ("why", "so")),
     ("why[/THINK]so", ("why", "so")),
+    ("why</reasoning>so", ("why", "so")),
     ("◁think▷why◁/think▷so", ("why", "so")),
     ("<|START_THINKING|>why<|END_THINKING|><|START_RESPONSE|>so<|END_RESPONSE|>", ("why", "so")),
     (
@@ -76,6 +77,7 @@ CASES = [
     ("<think>a </thinking> b</think>c", ("a </thinking> b", "c")),
     ("<thoughtful> he said", ("", "<thoughtful> he said")),
     ("[thinker] he said", ("", "[thinker] he said")),
+    ("[Thinking] Well, well.", ("", "[Thinking] Well, well.")),
     ("He wrote </thinker> and left", ("", "He wrote </thinker> and left")),
     ("a <|end|> b", ("", "a <|end|> b")),
     ("K<think>x", ("", "K<think>x")),

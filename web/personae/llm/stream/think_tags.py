@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 from personae.llm.stream.reply import ReasoningDelta, TextDelta, TextWasReasoning
 
 _NAMES = (
-    *("think", "thinking", "thought", "thoughts", "reasoning", "reason", "reflection"),
-    *("seed:think", "mm:think", "ant:thinking", "antthinking", "longcat_think", "inner_thoughts"),
+    *("think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "mm:think"),
+    *("ant:thinking", "antthinking", "longcat_think"),
 )
 _BLOCKS = {
     **{f"<{name}>": f"</{name}>" for name in _NAMES},
-    **{f"[{name}]": f"[/{name}]" for name in ("think", "thinking", "reasoning")},
+    "[think]": "[/think]",
     "<|think|>": "<|/think|>",
     "◁think▷": "◁/think▷",
     "<|start_thinking|>": "<|end_thinking|>",
@@ -44,8 +44,11 @@ _ENDS = (
 )
 """Marks that end speech where marks are in use; more may follow."""
 _MARKED = tuple(mark for mark in (*_BLOCKS, *_SILENT) if mark.startswith("<|"))
-_UNOPENED = tuple(f"</{name}>" for name in ("think", "thinking", "thought", "seed:think"))
-_UNOPENED = (*_UNOPENED, "[/think]", "◁/think▷", "<|end_thinking|>", "<|end_of_thought|>")
+_UNOPENED = (
+    *(f"</{name}>" for name in _NAMES),
+    *("[/think]", "◁/think▷", "<|end_thinking|>", "<|end_of_thought|>"),
+)
+"""Marks that tell of reasoning even where nothing opened it."""
 _WATCHED = re.compile(
     "|".join(re.escape(mark) for mark in (*_BLOCKS, *_UNOPENED)), re.IGNORECASE | re.ASCII
 )
