@@ -203,6 +203,7 @@ def test_a_call_that_was_cut_is_never_run(finish: str | None) -> None:
     )
     assert [made.id for made in reply.tool_calls] == ["a", "b"]
     assert [made.id for made in reply.cut_calls] == ["c"]
+    assert reply.cut == {"length": "length", "content_filter": "filter", None: "end"}[finish]
 
 
 def test_a_last_call_without_arguments_counts_as_cut_when_the_reply_was() -> None:

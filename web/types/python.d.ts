@@ -123,7 +123,12 @@ export type Said = {
 export interface Reply {
   role: "assistant";
   content: string;
+  /** URLs of what the model drew. */
+  pictures?: string[];
+  /** The answer is not whole. */
   stopped?: boolean;
+  /** What the model ended it with: the limit of its length, a content filter, or nobody said. */
+  cut?: "length" | "filter" | "end";
 }
 
 /** What an embedder gives `CharacterPlayer`. */

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from personae.authoring.absent import warn_of_absent
 from personae.authoring.disk import read_source
+from personae.authoring.portable_schemas import unportable
 from personae.errors import PackageError
 from personae.package.load import load_steps
 from personae.package.model import AgentProgram, Package, Problem
@@ -39,10 +40,14 @@ def check_source(source: bytes | Mapping[str, bytes], report: Report) -> Package
         package = run(load_steps(source, report))
     except PackageError:
         return None
-    for warning in build_registry(package).warnings:
+    registry = build_registry(package)
+    for warning in registry.warnings:
         report.warning(warning.file, warning.message, warning.line, warning.column)
-    for program in _programs(package):
+    for program in registry.everyone():
         warn_of_absent(program, report)
+        for tool in program.manifest.tools:
+            for message in unportable(tool):
+                report.warning(program.path, message)
     return package
 
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import Any, cast, get_args
 
-from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Cut, Entry, ResultState, Role, ToolCall
 from personae.conversation.numbers import count_from, moment_from
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log", "summary")
-_CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted"))
+_CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted", "fields"))
 _ENTRY_FIELDS = frozenset(
     (
         *("id", "role", "content", "at", "tool_calls", "reasoning", "reasoningFields", "model"),
         *("usage", "stopped", "rejected", "tool_call_id", "toolCallId", "agentId", "ok"),
-        *("state", "member", "replyTo"),
+        *("state", "member", "replyTo", "source", "pictures", "cut"),
     )
 )
 
@@ -31,9 +31,12 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "tool_calls": [_call_to_json(call) for call in entry.tool_calls] or None,
         "reasoning": entry.reasoning,
         "reasoningFields": entry.reasoning_fields or None,
+        "source": entry.source,
+        "pictures": list(entry.pictures) or None,
         "model": entry.model,
         "usage": entry.usage,
         "stopped": entry.stopped or None,
+        "cut": entry.cut,
         "rejected": entry.rejected or None,
         "tool_call_id": entry.tool_call_id,
         "toolCallId": entry.number,
@@ -62,9 +65,12 @@ def entry_from_json(data: Any) -> Entry:
         tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
         reasoning=fields.optional("reasoning", str),
         reasoning_fields=fields.optional("reasoningFields", dict),
+        source=fields.optional("source", str),
+        pictures=tuple(map(str, fields.optional("pictures", list, []))),
         model=fields.optional("model", str),
         usage=fields.optional("usage", dict),
         stopped=fields.optional("stopped", bool, False),
+        cut=_cut(fields.optional("cut", str)),
         rejected=fields.optional("rejected", bool, False),
         tool_call_id=fields.optional("tool_call_id", str),
         number=fields.number("toolCallId", fields.optional("toolCallId", int)),
@@ -83,10 +89,18 @@ def _state(text: str) -> ResultState:
     return cast("ResultState", text)
 
 
+def _cut(text: str | None) -> Cut | None:
+    if text is not None and text not in get_args(Cut):
+        raise _unreadable(f"cut is {text!r}")
+    return cast("Cut | None", text)
+
+
 def _call_to_json(call: ToolCall) -> dict[str, Any]:
     data: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": call.arguments}
     if call.number is not None:
         data["toolCallId"] = call.number
+    if call.fields:
+        data["fields"] = call.fields
     if call.granted:
         data["granted"] = [_call_to_json(inner) for inner in call.granted]
     return data | (call.extra or {})
@@ -100,6 +114,7 @@ def _call_from_json(data: Any) -> ToolCall:
         arguments=fields.required("arguments", str),
         number=fields.number("toolCallId", fields.optional("toolCallId", int)),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
+        fields=fields.optional("fields", dict),
         extra=fields.beyond(_CALL_FIELDS),
     )
 

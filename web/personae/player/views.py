@@ -21,11 +21,13 @@ LONGEST_TITLE = 200
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """The user and assistant entries: ``{id, index, role, content}``, ``stopped`` and ``rejected``
-    where they are true. Rounds that only called tools say nothing and are left out."""
+    where they are true, ``cut`` and ``pictures`` where there are any. Rounds that only called
+    tools say nothing and are left out."""
     return [
         _message(index, entry)
         for index, entry in enumerate(entries)
-        if entry.role in ("user", "assistant") and (entry.content or not entry.tool_calls)
+        if entry.role in ("user", "assistant")
+        and (entry.content or entry.pictures or not entry.tool_calls)
     ]
 
 
@@ -73,7 +75,16 @@ def prompt_preview(seat: Seat) -> dict[str, Any]:
 
 
 def _message(index: int, entry: Entry) -> dict[str, Any]:
-    message = {"id": entry.id, "index": index, "role": entry.role, "content": entry.content}
+    message: dict[str, Any] = {
+        "id": entry.id,
+        "index": index,
+        "role": entry.role,
+        "content": entry.content,
+    }
+    if entry.pictures:
+        message["pictures"] = list(entry.pictures)
+    if entry.cut:
+        message["cut"] = entry.cut
     marks = {"stopped": entry.stopped, "rejected": entry.rejected}
     return message | {name: True for name, marked in marks.items() if marked}
 

@@ -68,7 +68,8 @@ class Seat:
 
     def messages(self) -> list[Part]:
         """The messages of the next request."""
-        return assemble(self.package, self.preload.texts, self.perspective.history())
+        source = self.room.models.source
+        return assemble(self.package, self.preload.texts, self.perspective.history(source))
 
     async def keep_up(self) -> None:
         """Gets a long history ready to be sent, without holding the page up."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from personae.errors import BridgeError, ModelError
 from personae.llm.models import Role
-from personae.llm.request.body import Sampling, tool_message
+from personae.llm.request.body import Sampling, call_ids, tool_message
 from personae.llm.request.token_estimate import estimate_body
 from personae.llm.stream.reply import Reply
 from personae.package.model import AgentProgram, ToolDefinition
@@ -138,11 +138,12 @@ class ModelCalls:
     ) -> Reply:
         models = self._room.models
         body = models.whole_body(messages, options.sampling, tools, final=final)
+        taken = call_ids(messages)
         if not metered:
-            return await models.complete(options.role, body)
+            return await models.complete(options.role, body, taken)
         reservation = self._room.meter.reserve(self._owner(program.agent_id), most_tokens(body))
         try:
-            reply = await models.complete(options.role, body)
+            reply = await models.complete(options.role, body, taken)
         except BaseException as error:
             reservation.settle(cost_of_failure(error, reservation.tokens))
             self._room.journal.save_meanwhile()

@@ -11,6 +11,7 @@ from personae.ui import formats
 from personae.ui.dom.elements import clone, fill, mark, part, show
 from personae.ui.dom.markdown import Prose
 from personae.ui.dom.monogram import paint_monogram
+from personae.ui.transcript import replies
 from personae.ui.transcript.rows import Row
 from personae.unicode import plain, plain_line
 
@@ -95,6 +96,7 @@ class DrawnMessage:
             row.continues,
             row.bare,
             entry.stopped,
+            entry.cut,
             entry.rejected,
             entry.model,
             entry.usage is None,
@@ -116,18 +118,20 @@ class DrawnMessage:
             mark(element, name, on)
         speaker = "You" if entry.role == "user" else self._character
         fill(element, speaker=speaker, facts=describe(entry))
-        _set_mark(part(element, "stopped"), "Stopped", entry.stopped)
+        _set_mark(part(element, "stopped"), replies.not_whole(entry), entry.stopped)
+        show(part(element, "go-on"), last and entry.stopped)
         _set_mark(part(element, "rejected"), "Rejected", entry.rejected)
         show(part(element, "foot"), not row.bare)
 
     def _update_body(self, entry: Entry, streaming: bool) -> None:
-        waiting = streaming and not entry.content and not entry.tool_calls
+        waiting = streaming and not (entry.content or entry.tool_calls or entry.pictures)
         if waiting != (self._typing is not None):
             self._set_typing(waiting)
         if not waiting:
             if self._prose is None:
                 self._prose = Prose(self._body)
-            self._prose.show(entry.content, complete=not streaming, cut=entry.stopped)
+            shown = replies.with_pictures(entry)
+            self._prose.show(shown, complete=not streaming, cut=entry.stopped)
 
     def _set_typing(self, on: bool) -> None:
         if on:
