@@ -8,12 +8,13 @@ consumer library) has stable names and is small.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import struct
 from pathlib import Path
 
 from bundle import compress, licences, offline, page, sbom, wheels
-from bundle.node import esbuild, install_modules, minify, node
+from bundle.node import esbuild, esbuild_parts, install_modules, minify, node
 from bundle.paths import CACHE, MODULES, ROOT, STAGE, STATIC, WEB, WORKER
 
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
@@ -30,10 +31,12 @@ def build() -> None:
     assets.mkdir(parents=True)
     CACHE.mkdir(parents=True, exist_ok=True)
     node(WORKER / "build.mjs", STAGE)
+    wheels.write_time_zones(assets / "sandbox" / "tzdata.zip")
     stage_python(assets)
     snapshot_length = stage_snapshot(assets)
     stage_pyscript(assets / "pyscript")
-    esbuild(WEB / "render" / "index.js", assets / "render" / "index.js")
+    esbuild_parts(WEB / "render" / "index.js", assets / "render")
+    stage_math(assets / "math")
     facts = {"bootBytes": count_boot_bytes(assets), "snapshotLength": snapshot_length}
     urls = name_by_content(assets)
     page.write(STAGE, {"urls": urls, **facts})
@@ -58,7 +61,7 @@ def stage_python(assets: Path) -> None:
     wheels.write_core_wheel(source)
     core_wheel = core / f"personae-{wheels.version()}-py3-none-any.whl"
     stdlib = MODULES / "pyodide" / "python_stdlib.zip"
-    downloaded = wheels.download_wheels()
+    downloaded = wheels.page_wheels()
     wheels.compile_archives(
         [
             ("/lib/python314.zip/", stdlib, pyodide / "python_stdlib.zip"),
@@ -92,6 +95,18 @@ def stage_pyscript(folder: Path) -> None:
     shutil.copytree(distribution, folder, ignore=shutil.ignore_patterns(*unused))
 
 
+def stage_math(folder: Path) -> None:
+    """KaTeX with its style sheet, and its fonts in the one form that all browsers of ours read."""
+    esbuild(WEB / "math" / "index.js", folder / "index.js")
+    distribution = MODULES / "katex" / "dist"
+    styles = (distribution / "katex.min.css").read_text("utf-8")
+    styles = re.sub(r",url\([^)]+\.(?:woff|ttf)\) format\([^)]+\)", "", styles)
+    (folder / "katex.css").write_text(styles, "utf-8")
+    (folder / "fonts").mkdir()
+    for font in sorted((distribution / "fonts").glob("*.woff2")):
+        shutil.copy(font, folder / "fonts" / font.name)
+
+
 def count_boot_bytes(assets: Path) -> int:
     files = [path for name in BOOT_FILES for path in assets.glob(name)]
     return sum(path.stat().st_size for path in files)
@@ -103,6 +118,7 @@ def name_by_content(assets: Path) -> dict[str, str]:
         "pyscript": "core.js",
         "core": f"personae-{wheels.version()}-py3-none-any.whl",
         "render": "index.js",
+        "math": "index.js",
         "snapshot": SNAPSHOT,
     }
     urls = {}

@@ -59,7 +59,7 @@ def esbuild(
     """Bundles one module or style sheet for browsers, minified, without a source map."""
     _esbuild(
         source,
-        target,
+        f"--outfile={target}",
         "--bundle",
         f"--format={form}",
         "--loader:.py=text",
@@ -67,16 +67,20 @@ def esbuild(
     )
 
 
+def esbuild_parts(source: Path, folder: Path) -> None:
+    """Bundles one module like ``esbuild``; what it imports when needed becomes files beside it."""
+    _esbuild(source, "--bundle", "--format=esm", "--splitting", f"--outdir={folder}")
+
+
 def minify(source: Path, target: Path) -> None:
     """One module without its comments; what it imports it still finds beside it."""
-    _esbuild(source, target, "--format=esm")
+    _esbuild(source, f"--outfile={target}", "--format=esm")
 
 
-def _esbuild(source: Path, target: Path, *options: str) -> None:
+def _esbuild(source: Path, *options: str) -> None:
     node(
         MODULES / "esbuild" / "bin" / "esbuild",
         source,
-        f"--outfile={target}",
         "--target=es2022",
         "--minify",
         "--legal-comments=none",

@@ -10,8 +10,9 @@ from bundle.node import esbuild
 from bundle.paths import WEB
 
 NAME = "service-worker.js"
-# Not part of the app: embedders' library, texts for people, what the command line runs.
-_LEFT_OUT = ("character-player.js", "licences/", "sbom.", "assets/author-")
+# Not part of the app: embedders' library, texts for people, what the command line runs. Mathematics
+# costs only those who meet a formula.
+_LEFT_OUT = ("character-player.js", "licences/", "sbom.", "assets/author-", "assets/math-")
 
 
 def write(stage: Path) -> None:

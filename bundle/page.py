@@ -36,7 +36,9 @@ INLINED = ("chat", "start")
 
 def write(stage: Path, facts: dict[str, Any]) -> None:
     """Writes everything that refers to the content-named pieces by ``facts``."""
-    define = {"PERSONAE_ASSETS": json.dumps(facts)}
+    protocol = json.loads((WEB / "personae" / "protocol.json").read_text("utf-8"))
+    events = json.dumps(list(protocol["events"]))
+    define = {"PERSONAE_ASSETS": json.dumps(facts), "PERSONAE_EVENTS": events}
     for script in ("boot.js", "character-player.js"):
         esbuild(WEB / script, stage / script, define=define)
     esbuild(WEB / "style.css", stage / "style.css")

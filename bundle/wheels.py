@@ -16,6 +16,8 @@ from bundle.paths import CACHE, MODULES, ROOT, WEB
 REQUIREMENTS = ROOT / "bundle" / "requirements.txt"
 # A fixed time in archives: the same input gives the same bytes.
 STAMP = (1980, 1, 1, 0, 0, 0)
+_OF_AGENTS = "tzdata"
+"""The distribution that no page loads: agents whose source names zoneinfo get what is in it."""
 _IMPORTS = {"attrs": ["attr", "attrs"], "ruamel-yaml": ["ruamel.yaml"]}
 
 
@@ -52,6 +54,20 @@ def download_wheels() -> list[Path]:
         subprocess.run(command, check=True)  # noqa: S603
         Path(f"{folder}.partial").rename(folder)
     return sorted(folder.glob("*.whl"))
+
+
+def page_wheels() -> list[Path]:
+    """Those of them that the page may load."""
+    return [wheel for wheel in download_wheels() if not wheel.name.startswith(f"{_OF_AGENTS}-")]
+
+
+def write_time_zones(target: Path) -> None:
+    """An archive of tzdata's package, which Python's ``zoneinfo`` reads as it is."""
+    (wheel,) = (one for one in download_wheels() if one.name.startswith(f"{_OF_AGENTS}-"))
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(target, "w") as archive:
+        for name in sorted(source.namelist()):
+            if name.startswith(f"{_OF_AGENTS}/"):
+                archive.writestr(zipfile.ZipInfo(name, STAMP), source.read(name))
 
 
 def compile_archives(jobs: list[tuple[str, Path, Path]]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from app_page import READY, AppPage
+from faults.world import eventually
 from playwright.sync_api import Locator, Page, expect
 
 from tests.provider.server import ModelProvider
@@ -23,9 +24,16 @@ def app(page: Page, player_url: str, provider: ModelProvider, sample_zip: Path) 
 
 
 def menu(app: AppPage, message: Locator, item: str) -> None:
-    message.hover()
-    message.get_by_label("More for this message").click()
-    app.page.get_by_role("menuitem", name=item, exact=True).click()
+    """Chooses from a message's menu, which opens only once nothing is under way any more."""
+    choice = app.page.get_by_role("menuitem", name=item, exact=True)
+
+    def is_open() -> bool:
+        message.hover()
+        message.get_by_label("More for this message").click()
+        return choice.is_visible()
+
+    eventually(app.page, is_open)
+    choice.click()
 
 
 MARKDOWN = """# A heading

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import socket
+import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +160,143 @@ def test_problems_of_a_package_are_text(page: Page, player_url: str, tmp_path: P
     app = AppPage(page, player_url).open().open_file(path)
     expect(app.by("error-banner")).to_contain_text("b.missing", timeout=READY)
     unharmed(page)
+
+
+class Trap:
+    """A port of this machine that no text may make the browser connect to, in whatever way."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.host = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self.heard: list[bytes] = []
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(1)
+                try:
+                    self.heard.append(connection.recv(200))
+                except OSError:
+                    self.heard.append(b"a connection without a request")
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+@pytest.fixture
+def trap() -> Iterator[Trap]:
+    trap = Trap()
+    yield trap
+    trap.close()
+
+
+REACHING = """[link](http://{trap}/link) <http://{trap}/auto> http://{trap}/bare www.trap.example
+![image](http://{trap}/image.png) ![same](//{trap}/same.png) ![svg](http://{trap}/x.svg#a)
+![title](http://{trap}/t.png "a \\" onerror=x") [![in link](http://{trap}/il.png)](http://{trap}/il)
+![ref][r] [r]
+![data](data:image/svg+xml,<svg><image href="http://{trap}/d"/></svg>)
+<img src="http://{trap}/img"><img srcset="http://{trap}/set 2x">
+<picture><source srcset="http://{trap}/ps"></picture>
+<audio src="http://{trap}/audio" autoplay></audio>
+<video poster="http://{trap}/poster" src="http://{trap}/v"></video>
+<iframe src="http://{trap}/frame"></iframe>
+<object data="http://{trap}/object"></object><embed src="http://{trap}/embed">
+<link rel="stylesheet" href="http://{trap}/css"><link rel="prefetch" href="http://{trap}/prefetch">
+<link rel="preconnect" href="http://{trap}"><link rel="dns-prefetch" href="//{trap}">
+<link rel="icon" href="http://{trap}/icon">
+<link rel="modulepreload" href="http://{trap}/module"><link rel="manifest" href="http://{trap}/manifest">
+<style>@import "http://{trap}/import"; body {{ background: url(http://{trap}/style) }}</style>
+<p style="background: url(http://{trap}/inline); list-style-image: url(http://{trap}/list)">x</p>
+<svg><image href="http://{trap}/svg"/>
+<use href="http://{trap}/use#x"/><feImage href="http://{trap}/fe"/></svg>
+<a href="http://{trap}/ping" ping="http://{trap}/pinged">a</a> <base href="http://{trap}/">
+<meta http-equiv="refresh" content="0;url=http://{trap}/refresh"><form action="http://{trap}/form"></form>
+<script src="http://{trap}/script"></script>
+<script type="speculationrules">{{"prefetch": [{{"urls": ["http://{trap}/rules"]}}]}}</script>
+<table background="http://{trap}/table">
+<tr><td background="http://{trap}/td">x</td></tr></table>
+<input type="image" src="http://{trap}/input"><track src="http://{trap}/track">
+<math href="http://{trap}/math">x</math>
+<template shadowrootmode="open"><img src="http://{trap}/shadow"></template>
+<noscript><img src="http://{trap}/ns"></noscript>
+
+| ![cell](http://{trap}/cell.png) | [c](http://{trap}/c) |
+|---|---|
+| ![x](http://{trap}/x.png) | <img src="http://{trap}/y"> |
+
+- [ ] ![todo](http://{trap}/todo.png)
+
+```css
+@import url(http://{trap}/code);
+```
+
+```html
+<img src="http://{trap}/highlighted">
+```
+
+> ![quote](http://{trap}/quote.png)
+
+[r]: http://{trap}/ref.png
+"""
+
+SHOWING = """/**
+ * @agent b.shows
+ * @version 1.0.0
+ * @command show onShow
+ */
+const TEXT = %s;
+export function onShow(args, store, studio) {
+  store.text = TEXT;
+  studio.log(TEXT);
+  studio.toast(TEXT);
+  return TEXT;
+}
+"""
+
+
+def test_no_text_of_anybody_makes_the_browser_ask_before_a_click(
+    page: Page, player_url: str, provider: ModelProvider, trap: Trap, tmp_path: Path
+) -> None:
+    bad = REACHING.format(trap=trap.host)
+    path = tmp_path / "b.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        config = {"name": f"B <img src=http://{trap.host}/name>", "agents": ["b.shows"]}
+        archive.writestr("config.json", json.dumps(config))
+        for name in ("instructions", "description", "intro"):
+            archive.writestr(f"{name}.txt", bad)
+        archive.writestr("agents/b.shows.js", SHOWING % json.dumps(bad))
+    app = AppPage(page, player_url).open().open_file(path)
+    expect(app.by("composer")).to_be_editable(timeout=READY)
+    app.use_provider(provider.base_url)
+    pieces = [chunk({"content": bad[at : at + 97]}) for at in range(0, len(bad), 97)]
+    provider.script(stream(*pieces, chunk({}, "stop"), DONE))
+    app.say(bad).answered("auto")
+    page.locator('[data-action="open-palette"]').click()
+    page.get_by_role("combobox", name="Find a command").press("Enter")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(app.by("toast")).to_be_visible(timeout=READY)
+    expect(page.locator(".palette-problem")).to_contain_text(trap.host)
+    page.keyboard.press("Escape")
+    page.locator("#inspector-toggle").click()
+    page.locator(".agent summary").first.click()
+    for message in app.messages().all():
+        for link in message.locator("a").all():
+            link.hover()
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1_500)
+    assert trap.heard == []
+    app.page.get_by_role("button", name="Show picture from").first.click()
+    for _ in range(50):
+        if trap.heard:
+            break
+        page.wait_for_timeout(100)
+    assert trap.heard, "the trap hears what is asked for with a click"
 
 
 BLOCKS = (

@@ -120,6 +120,23 @@ def test_commands_and_their_validation(site: Page) -> None:
     assert [event for event, _ in site.evaluate("heard")] == ["agentToast", "agentLog"]
 
 
+def test_an_agents_words_come_with_its_name_beside_them(site: Page) -> None:
+    evaluate(site, "await make({ storage: 'memory' })")
+    said = evaluate(
+        site,
+        """const said = [];
+        for (const event of ["agentToast", "agentLog"])
+            player.on(event, (...heard) => said.push([event, typeof heard[0], heard[1]]));
+        player.on("token", (...heard) => said.push(["token", heard.length]));
+        await player.runCommand("roll", "2d6");
+        await player.send("Hello");
+        return said;""",
+    )
+    who = {"agentId": "wren.fate", "characterName": "Wren Tallow"}
+    assert said[:2] == [["agentToast", "string", who], ["agentLog", "string", who]]
+    assert {tuple(rest) for rest in said[2:]} == {("token", 1)}
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

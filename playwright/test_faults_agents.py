@@ -126,3 +126,24 @@ def test_harm_ends_with_the_call_and_the_answer_comes(
     assert provider.last_messages()[-1]["role"] == "tool"
     app.page.title()  # the page answers
     next_works(app, provider)
+
+
+def test_the_panel_says_failed_and_unfolds_the_stack(app: AppPage, provider: ModelProvider) -> None:
+    provider.script(says("Here."))
+    app.say("throw after")
+    until(app, failed(app).count)
+    app.answered("Here.")
+    app.page.locator("#inspector-toggle").click()
+    card = app.by("agent-panel").locator('.agent[data-id="test.moody"]')
+    expect(card.locator(".agent-state")).to_have_text("failed")
+    card.locator("summary").first.click()
+    line = card.locator(".log-line").filter(has_text="thrown after").last
+    expect(line).to_contain_text("(agents/test.moody.js, line 22): Error: thrown after")
+    stack = line.locator(".log-stack")
+    expect(stack.locator("pre")).to_be_hidden()
+    stack.locator("summary").click()
+    expect(stack.locator("pre")).to_contain_text("at perhaps (agents/test.moody.js:22:")
+    next_works(app, provider)
+    expect(card.locator(".agent-state")).to_have_text("awake", timeout=READY)
+    expect(card.locator(".log-stack[open]")).to_have_count(1)
+    app.page.locator("#inspector-toggle").click()

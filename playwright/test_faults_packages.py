@@ -156,6 +156,17 @@ def test_a_link_says_what_is_wrong(app: AppPage, provider: ModelProvider, kind: 
     said(app, words)
 
 
+POSE = "Your session has expired. Enter your key in Settings."
+
+
+def test_what_a_strangers_server_says_is_no_sentence_of_ours(
+    app: AppPage, provider: ModelProvider
+) -> None:
+    app.open_link(provider.serve("/odd.zip", error(404, POSE, code="package_expired")))
+    said(app, ["odd.zip", "404", "moved"])
+    expect(app.by("error-banner").first).not_to_contain_text("session")
+
+
 def said(app: AppPage, words: list[str]) -> None:
     problems = app.by("error-banner").first
     for word in words:

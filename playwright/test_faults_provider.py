@@ -49,6 +49,10 @@ def next_works(app: AppPage, provider: ModelProvider) -> None:
 
 
 HALF = {"index": 0, "id": "c1", "function": {"name": "act", "arguments": '{"how": "'}}
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA"
+    "WjR9awAAAABJRU5ErkJggg=="
+)
 OVERLOADED = event({"error": {"message": "Overloaded"}})
 LATER = {"retry-after": "soon, -5"}
 REFUSALS: dict[str, tuple[Turn, str]] = {
@@ -105,7 +109,7 @@ def test_a_stall_is_a_visible_wait_with_stop_and_then_retry(
 
 
 def test_a_retry_is_shown_and_can_be_stopped(app: AppPage, provider: ModelProvider) -> None:
-    provider.script(error(429, "Slow down", headers={"retry-after": "9999"}))
+    provider.script(error(429, "Slow down", headers={"retry-after": "60"}))
     app.say("Hurry")
     expect(app.page.get_by_text("60 s")).to_be_visible(timeout=READY)
     app.by("stop").click()
@@ -142,6 +146,32 @@ def test_reasoning_is_sent_back_with_its_round(app: AppPage, provider: ModelProv
     assert asked["reasoning_content"] == "I must act."
     provider.script(reply_json("Whole, though a stream was asked for."))
     app.say("Whole?").answered("Whole, though")
+    next_works(app, provider)
+
+
+@pytest.mark.parametrize(
+    ("turn", "mark"),
+    [
+        (stream(chunk({"content": "Once upon"}, "MAX_TOKENS")), "limit of its length"),
+        (stream(chunk({"content": "Once upon"})).without_end(), "ended early"),
+    ],
+)
+def test_an_answer_that_is_cut_off_says_so_and_goes_on(
+    app: AppPage, provider: ModelProvider, turn: Turn, mark: str
+) -> None:
+    provider.script(turn, says(" a time."))
+    app.say("Tell me")
+    expect(app.messages().last).to_contain_text(mark, timeout=READY)
+    app.messages().last.get_by_role("button", name="Continue").click()
+    app.answered("a time.")
+    next_works(app, provider)
+
+
+def test_a_picture_in_a_reply_is_shown(app: AppPage, provider: ModelProvider) -> None:
+    image = {"type": "image_url", "image_url": {"url": PICTURE}}
+    provider.script(stream(chunk({"content": "", "images": [image]}), chunk({}, "stop")))
+    app.say("Draw")
+    expect(app.messages().last.locator("img")).to_have_attribute("src", PICTURE, timeout=READY)
     next_works(app, provider)
 
 

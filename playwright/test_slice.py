@@ -46,7 +46,7 @@ def test_a_streaming_model_calls_the_agent(
     assert roles == ["system", "user", "assistant", "user"]
     assert [first["messages"][1].get("isFile"), first["stream"]] == [True, True]
     call, result = second["messages"][-2:]
-    assert call["tool_calls"][0]["id"] == result["tool_call_id"] == "call_1"
+    assert call["tool_calls"][0]["id"] == result["tool_call_id"] == "call00001"
     assert result["content"].startswith("2d6:")
     provider.script(says("Once more."))
     app.say("And now?").answered("Once more.")

@@ -201,6 +201,13 @@ def _end(reason: str, usage: int | None = None) -> list[bytes]:
     return [*end, b"data: [DONE]\n\n"]
 
 
+def posted(text: str) -> dict[str, Any]:
+    """A message of the page's, with its body if it has one."""
+    line, cut, body = text.partition("\n")
+    message: dict[str, Any] = json.loads(line)
+    return {**message, "body": json.loads(body)} if cut else message
+
+
 class FakeSandbox:
     """Runs agents that are Python functions, over the real channel protocol.
 
@@ -216,7 +223,7 @@ class FakeSandbox:
         self.open_workers = 0
         self.started = 0
 
-    async def open(self, language: str, receive: Receive) -> FakeWire:
+    async def open(self, language: str, receive: Receive, extras: Sequence[str] = ()) -> FakeWire:
         await asyncio.sleep(0)
         self.open_workers += 1
         self.started += 1
@@ -236,7 +243,7 @@ class FakeWire:
         asyncio.get_running_loop().call_soon(self._tell, {"type": "ready"})
 
     def post(self, text: str, store: str | None = None) -> None:
-        message = json.loads(text)
+        message = posted(text)
         asyncio.get_running_loop().call_soon(self._take, message, store)
 
     def terminate(self) -> None:
@@ -272,7 +279,8 @@ class FakeWire:
             if function is None:
                 raise LookupError(message["function"])
             studio = SimpleNamespace(request=self._request, notice=self._notice)
-            value = function(*message["arguments"], store, studio, message["context"])
+            *arguments, context = message["body"]
+            value = function(*arguments, store, studio, context)
             value = await value if inspect.isawaitable(value) else value
         except Exception as error:
             kind = "missing" if isinstance(error, LookupError) else "threw"
@@ -295,7 +303,7 @@ class FakeWire:
     def _answered(self, message: dict[str, Any]) -> None:
         answer = self._requests[message["request"]]
         if message["type"] == "reply":
-            answer.set_result(message["value"])
+            answer.set_result(message["body"])
         else:
             answer.set_exception(BridgeError(message["code"], message["message"]))
 

@@ -6,9 +6,10 @@ import "./host/index.js";
 
 /** @import { Answer, Call, CallNow, CodedError, Embed, EmbeddedPlayer } from "./types/python" */
 /** @import { Emissions, Failure, Heard, Options, PackageSource, Reply } from "./types/python" */
+/** @import { Said, Speaker } from "./types/python" */
 
-/** @type {(keyof Emissions)[]} */
-const EVENTS = ["message", "token", "agentLog", "agentToast", "toolCall", "error"];
+// The build puts the names of `protocol.json` in the place of PERSONAE_EVENTS.
+const EVENTS = PERSONAE_EVENTS;
 
 /** @type {Promise<Embed> | null} */
 let runtime = null;
@@ -63,7 +64,7 @@ async function readable(source) {
 export class CharacterPlayer {
   /** @type {EmbeddedPlayer | null} */
   #python = null;
-  /** @type {Map<keyof Emissions, Set<(value: any) => void>>} */
+  /** @type {Map<keyof Emissions, Set<(value: any, who?: any) => void>>} */
   #listeners = new Map(EVENTS.map((event) => [event, new Set()]));
   #disposed = false;
 
@@ -85,7 +86,7 @@ export class CharacterPlayer {
     const [embed, readableSource] = await Promise.all([python(), readable(source)]);
     if (this.#disposed) throw disposed();
     /** @type {import("./types/python").Hear} */
-    const hear = (event, payload) => this.#hear(event, payload);
+    const hear = (event, payload, who) => this.#hear(event, payload, who);
     this.#python = embed.EmbeddedPlayer(readableSource, JSON.stringify(settings), hear);
     unwrap(await this.#python.start());
   }
@@ -93,21 +94,24 @@ export class CharacterPlayer {
   /**
    * @param {keyof Emissions} event
    * @param {string} payload
+   * @param {string} who
    */
-  #hear(event, payload) {
+  #hear(event, payload, who) {
     const value = JSON.parse(payload);
-    this.#emit(event, event === "error" ? failure(value) : value);
+    this.#emit(event, event === "error" ? failure(value) : value, JSON.parse(who) ?? undefined);
   }
 
   /**
    * @template {keyof Heard} Event
    * @param {Event} event
    * @param {Heard[Event]} value
+   * @param {Speaker} [who]
    */
-  #emit(event, value) {
+  #emit(event, value, who) {
     for (const listener of [...(this.#listeners.get(event) ?? [])]) {
       try {
-        listener(value);
+        if (who) listener(value, who);
+        else listener(value);
       } catch (error) {
         // A listener's fault is the page's own; the player goes on.
         reportError(error);
@@ -146,7 +150,7 @@ export class CharacterPlayer {
    * Subscribes to message, token, agentLog, agentToast, toolCall or error; returns unsubscribe.
    * @template {keyof Heard} Event
    * @param {Event} event
-   * @param {(value: Heard[Event]) => void} listener
+   * @param {(value: Heard[Event], who: Said[Event]) => void} listener `who`: see `Speaker`
    */
   on(event, listener) {
     const listeners = this.#listeners.get(event);

@@ -18,6 +18,19 @@ const modules = path.join(here, "node_modules");
 /** The page's own Pyodide has this file: browsers fetch it once for both. */
 const SHARED = "pyodide";
 
+/**
+ * Name -> files that only a worker gets whose agent's source names what is in them (the page's
+ * `sandbox/extras.py` says which): a script to bundle, or null for what the Python build adds.
+ */
+const EXTRAS = {
+  url: { "extra-url.js": "src/javascript/extras/url.js" },
+  encoding: { "extra-encoding.js": "src/javascript/extras/encoding.js" },
+  base64: { "extra-base64.js": "src/javascript/extras/base64.js" },
+  clone: { "extra-clone.js": "src/javascript/extras/clone.js" },
+  crypto: { "extra-crypto.js": "src/javascript/extras/crypto.ts" },
+  timezones: { "tzdata.zip": null },
+};
+
 /** Language -> worker entry, and runtime files by the name the worker knows them under. */
 const quickjs = {
   "quickjs.wasm": path.join(
@@ -63,15 +76,15 @@ const text = {
   },
 };
 
-/** One script, self-contained, as text. */
-async function bundle(entry, target = "es2022") {
+/** One script, self-contained, as text. `platform`: neutral where not even a browser's globals are. */
+async function bundle(entry, target = "es2022", platform = "browser") {
   const result = await build({
     entryPoints: [entry],
     bundle: true,
     minify: true,
     write: false,
     format: "iife",
-    platform: "browser",
+    platform,
     target,
     charset: "utf8",
     legalComments: "none",
@@ -105,10 +118,23 @@ async function main(out) {
       if (source !== SHARED) await copyFile(source, path.join(folder, name));
     }
   }
+  const extras = await writeExtras(folder);
   await writeFile(
     path.join(folder, "sandbox.json"),
-    JSON.stringify({ frame: "frame.html", languages }, null, 2),
+    JSON.stringify({ frame: "frame.html", languages, extras }, null, 2),
   );
+}
+
+async function writeExtras(folder) {
+  const extras = {};
+  for (const [extra, files] of Object.entries(EXTRAS)) {
+    extras[extra] = Object.keys(files);
+    for (const [name, source] of Object.entries(files)) {
+      if (source === null) continue;
+      await writeFile(path.join(folder, name), await bundle(source, "es2023", "neutral"));
+    }
+  }
+  return extras;
 }
 
 /** What `personae pack` runs under Node; no browser loads it. */

@@ -16,6 +16,7 @@ from personae.browser.sandbox import FrameSandbox
 from personae.errors import AgentError, BridgeError
 from personae.package.model import AgentLibrary, AgentProgram, Command, Manifest
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import written
 
 
 class EchoBridge:
@@ -87,7 +88,7 @@ async def call(text: str) -> str:
     try:
         outcome = await process.call(
             spec["function"],
-            spec.get("arguments", []),
+            written(spec.get("arguments", [])),
             verbatim=spec.get("verbatim", False),
             context=spec.get("context", {}),
             store=stores[spec["id"]],

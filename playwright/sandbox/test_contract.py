@@ -61,6 +61,8 @@ def test_case(case: dict[str, Any], language: str, agents: str, drive: Any) -> N
         return  # the language has no such value
     answer = drive("call", {"id": agents + case.get("agent", "full"), **_call(case)})
     _check_outcome(case, answer)
+    if "raised" in case:
+        _check_error(case, language, answer)
     if "notices" in case:
         assert [notice[1:] for notice in answer["notices"]] == case["notices"]
     if "lines" in case:
@@ -81,6 +83,36 @@ def _call(case: dict[str, Any]) -> dict[str, Any]:
         return {**call, "function": case["function"], "arguments": case.get("arguments", [])}
     tool, args = case.get("tool", "special"), case.get("args", {"kind": case.get("special")})
     return {**call, "function": "onToolCall", "arguments": [tool, args]}
+
+
+def test_no_two_workers_roll_the_same_dice(language: str, agents: str, drive: Any) -> None:
+    """They start together, and all but the first Python worker from one memory."""
+    tools = ["roll", "roll_seeded"] if language == "lua" else ["roll"]
+    calls = [
+        {"store": {}, "context": CONTEXT, **_call({"tool": tool, "args": {}})} for tool in tools
+    ]
+    rolled = [
+        drive("call", {"id": agents + agent, **call})["value"]
+        for agent in ("full", "bare")
+        for call in calls
+    ]
+    assert all(len(one.split()) == 8 for one in rolled)
+    assert len(set(rolled)) == len(rolled)
+
+
+def _check_error(case: dict[str, Any], language: str, answer: dict[str, Any]) -> None:
+    """Type, what the model is told, and the place: the line that is marked in the agent."""
+    detail = answer["detail"]
+    expected = case["raised"]
+    type_, told = expected["javascript" if language == "typescript" else language]
+    file = FOLDER / f"agent.{SUFFIXES[language]}"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    mark = f"raises {case['args']['how']}"
+    (line,) = [number for number, text in enumerate(lines, 1) if mark in text]
+    path = f"agents/contract.suite.{SUFFIXES[language]}"
+    assert (detail["type"], detail["told"]) == (type_, told.replace("{line}", str(line)))
+    assert (detail["file"], detail["line"]) == (path, line)
+    assert path in detail["stack"] and "prelude" not in detail["stack"]
 
 
 def _check_outcome(case: dict[str, Any], answer: dict[str, Any]) -> None:

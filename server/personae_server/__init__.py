@@ -3,4 +3,4 @@
 It never runs a character: everything a package brings is played in the visitor's browser.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

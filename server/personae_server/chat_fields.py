@@ -101,15 +101,23 @@ TABLE: dict[str, Kind] = {
 }
 
 
+LENGTHS = ("max_tokens", "max_completion_tokens")
+"""Two names of one thing; which of them counts, the service says."""
+
+
 def chat_fields(changes: Iterable[str] = ()) -> Shape:
     """The table with the operator's changes.
 
-    ``name`` forwards a field as it comes, ``name=5`` a number up to 5. Raises UsageError.
+    ``name`` forwards a field as it comes, ``name=5`` a number up to 5; a bound of the answer's
+    length holds under both of its names. Raises UsageError.
     """
     table = dict(TABLE)
-    for change in changes:
-        name, sign, bound = change.partition("=")
-        table[name] = _bounded(table.get(name), change, bound) if sign else Kind()
+    given = [change.partition("=") for change in changes]
+    named = {name for name, _, _ in given}
+    for name, sign, bound in given:
+        made = _bounded(table.get(name), f"{name}={bound}", bound) if sign else Kind()
+        same = LENGTHS if sign and name in LENGTHS else ()
+        table |= {name: made, **{other: made for other in same if other not in named}}
     return Shape(table)
 
 
@@ -120,10 +128,14 @@ def table_rows() -> str:
 
 def asked_tokens(body: dict[str, Any]) -> int | None:
     """How many tokens the answer may have, where the request says it."""
-    bounds = [body.get(name) for name in ("max_tokens", "max_completion_tokens")]
-    numbers = [bound for bound in bounds if isinstance(bound, int)]
+    bounds = [body.get(name) for name in LENGTHS]
+    numbers = [int(bound) for bound in bounds if isinstance(bound, int | float)]
     choices = body.get("n")
-    return min(numbers) * (choices if isinstance(choices, int) else 1) if numbers else None
+    return (
+        max(numbers) * (int(choices) if isinstance(choices, int | float) else 1)
+        if numbers
+        else None
+    )
 
 
 def _bounded(known: Kind | None, change: str, bound: str) -> Number:

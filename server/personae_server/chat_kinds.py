@@ -8,6 +8,7 @@ left out silently; null is the absence of a field; nothing is changed on the way
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from personae_server.errors import HttpError
 
 Rows = Iterator[tuple[str, str]]
+_ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2})", re.IGNORECASE)
+"""How a URL begins that does not stay where it is."""
 
 
 class Kind:
@@ -107,7 +110,7 @@ class Schema(Kind):
 
     @property
     def accepts(self) -> str:
-        return "a JSON Schema; its `$ref`s stay inside it"
+        return "a JSON Schema; its `$ref`s and `$id`s stay inside it"
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, Mapping) and not any(map(_leads_out, _objects(value)))
@@ -301,5 +304,10 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _leads_out(part: Mapping[str, Any]) -> bool:
+    """A reference to another document, or a place under another address: what is read relative to
+    that would be fetched from there, ``#/x`` as well."""
     names = (part.get(name) for name in ("$ref", "$dynamicRef", "$recursiveRef"))
-    return any(isinstance(name, str) and not name.startswith("#") for name in names)
+    places = (part.get(name) for name in ("$id", "id"))
+    return any(isinstance(name, str) and not name.startswith("#") for name in names) or any(
+        isinstance(place, str) and _ADDRESS.match(place) for place in places
+    )

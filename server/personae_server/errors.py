@@ -1,6 +1,7 @@
 """Errors as JSON: every refusal of this server has a stable code and tells what to do.
 
-The body is ``{"error": {"code": str, "message": str}}``. Messages name what the client sent,
+The body is ``{"error": {"code": str, "message": str}}``, and of a model service's refusal its own
+``type`` and ``param``. Messages name what the client sent,
 never an address the server resolved, a key, or a traceback.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -39,20 +41,29 @@ class HttpError(PersonaeError):
 
     def __reduce__(self) -> Any:
         """Errors come back from helper processes as well."""
-        return HttpError, (self.status, self.code, self.message, self.headers)
+        return partial(HttpError, **self.detail), (
+            self.status,
+            self.code,
+            self.message,
+            self.headers,
+        )
 
 
 def error_response(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    **detail: Any,
 ) -> JSONResponse:
-    body = {"error": {"code": code, "message": message}}
+    body = {"error": {"code": code, "message": message, **detail}}
     return JSONResponse(body, status, {"Cache-Control": "no-store", **(headers or {})})
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HttpError)
     metrics.ERRORS.labels(metrics.route_of(request.scope), error.code).inc()
-    return error_response(error.status, error.code, error.message, error.headers)
+    return error_response(error.status, error.code, error.message, error.headers, **error.detail)
 
 
 async def on_http_exception(request: Request, error: Exception) -> JSONResponse:

@@ -86,7 +86,8 @@ class KnownHosts:
 
 def _without_port(host: str) -> str:
     if host.startswith("["):
-        return host[1:].partition("]")[0]
+        name, _, rest = host[1:].partition("]")
+        return name if not rest or rest.startswith(":") else host
     return host.partition(":")[0]
 
 

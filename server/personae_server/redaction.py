@@ -37,9 +37,6 @@ _ENDINGS = (
     "run", "sh", "de", "fr", "uk", "nl", "ch", "at", "it", "es", "se", "no", "fi", "dk", "pl",
     "cz", "be", "ie", "pt", "jp", "cn", "kr", "in", "sg", "au", "nz", "ca", "us", "br", "ru",
 )  # fmt: skip
-_COUNTRY = (
-    r"(?:de|fr|uk|nl|ch|at|it|es|se|no|fi|dk|pl|cz|be|ie|pt|jp|cn|kr|in|sg|au|nz|ca|us|br|ru)"
-)
 _DOTTED = re.compile(
     rf"(?<![\w/@-])(?<!\w\.)(?:{_NAME}\.){{1,10}}(?:{'|'.join(_ENDINGS)})(?![\w-]|\.\w)",
     re.IGNORECASE,

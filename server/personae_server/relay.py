@@ -1,4 +1,4 @@
-"""``POST /v1/chat/completions`` and ``GET /v1/models``: the host's own model access.
+"""``POST /v1/chat/completions``, ``GET /v1/models`` and one of them: the host's model access.
 
 Invariants: the operator's key goes to the model service and nowhere else; a streamed event is
 passed on the moment it is whole; a client that leaves ends the request upstream; every token
@@ -52,6 +52,8 @@ _STREAM_HEADERS = {
     "X-Accel-Buffering": "no",
 }
 
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
 log = logging.getLogger(__name__)
 
 
@@ -89,6 +91,8 @@ class Relay:
         return [
             Route("/v1/chat/completions", _Endpoint(self.chat), methods=["POST"]),
             Route("/v1/models", _Endpoint(self.list_models), methods=["GET"]),
+            Route("/v1/models/{model:path}", _Endpoint(self.one_model), methods=["GET"]),
+            Route("/v1/{rest:path}", _Endpoint(self.nothing_else), methods=["GET", "POST"]),
         ]
 
     async def close(self) -> None:
@@ -110,17 +114,29 @@ class Relay:
         if await self.sign_in(scope, receive, send) is None:
             return
         body = {"object": "list", "data": await self._allowed_models()}
-        await JSONResponse(body, headers={"Cache-Control": "no-store"})(scope, receive, send)
+        await JSONResponse(body, headers=_NOT_KEPT)(scope, receive, send)
+
+    async def one_model(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One of ``list_models``. Raises HttpError: model_not_found."""
+        if await self.sign_in(scope, receive, send) is None:
+            return
+        name = scope["path_params"]["model"]
+        found = [model for model in await self._allowed_models() if model["id"] == name]
+        if not found:
+            raise HttpError(404, "model_not_found", "This host does not offer that model.")
+        await JSONResponse(found[0], headers=_NOT_KEPT)(scope, receive, send)
+
+    async def nothing_else(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises HttpError: not_relayed."""
+        message = "This host relays chat completions, /v1/chat/completions, and nothing else."
+        raise HttpError(404, "not_relayed", message)
 
     async def _answer(
         self, asked: Asked, user: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         meter = Meter(asked.prompt_tokens, asked.most_tokens)
         try:
-            async with self._asked("POST", "/chat/completions", asked.content, meter) as response:
-                if response.status_code != 200:
-                    meter.refused()
-                    raise await upstream_errors.refusal(response, self.redactor)
+            async with self._completion(asked, meter) as response:
                 if "text/event-stream" in response.headers.get("content-type", ""):
                     await self._stream(response, meter, asked.wants_usage, send)
                 else:
@@ -129,6 +145,20 @@ class Relay:
                     await answer(scope, receive, send)
         finally:
             await self._count(user, meter)
+
+    @asynccontextmanager
+    async def _completion(self, asked: Asked, meter: Meter) -> AsyncIterator[httpx.Response]:
+        """The service's answer; one that may not be asked for the usage is asked without."""
+        for content in (asked.content, asked.plain):
+            assert content is not None
+            async with self._asked("POST", "/chat/completions", content, meter) as response:
+                if response.status_code == 200:
+                    yield response
+                    return
+                meter.refused()
+                refused = await upstream_errors.refusal(response, self.redactor)
+                if content is asked.plain or asked.plain is None or not _of_usage(refused):
+                    raise refused
 
     async def _count(self, user: str, meter: Meter) -> None:
         tokens = meter.tokens
@@ -205,25 +235,30 @@ class Relay:
         return told or upstream_errors.without(self.key, body)
 
     async def _allowed_models(self) -> list[dict[str, Any]]:
+        """What the service lists of it; where it has no list, the names the operator gave."""
         until, listed = self._listed
         if time.monotonic() >= until:
-            listed = await self._service_models()
-            self._listed = (time.monotonic() + MODELS_SECONDS, listed)
+            found = await self._service_models()
+            listed = self._offered(found or [])
+            if found is not None:
+                self._listed = (time.monotonic() + MODELS_SECONDS, listed)
         return listed
 
-    async def _service_models(self) -> list[dict[str, Any]]:
-        """What the service lists; where it has no list, the names the operator gave."""
+    def _offered(self, found: list[Any]) -> list[dict[str, Any]]:
+        named = [each["id"] for each in found if isinstance(each, dict) and each.get("id")]
+        allowed = [name for name in named if is_offered(name, self.models)]
+        names = allowed or [name for name in self.models if name != "*"]
+        return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in names]
+
+    async def _service_models(self) -> list[Any] | None:
+        """What the service lists; None: it did not tell now, or never does."""
         try:
             async with asyncio.timeout(10), self._asked("GET", "/models") as response:
                 listed = _object(await upstream_errors.limited_body(response, MAX_REPLY)) or {}
                 found = listed.get("data") if response.status_code == 200 else None
         except (HttpError, TimeoutError):
-            found = None
-        models = found if isinstance(found, list) else []
-        named = [each["id"] for each in models if isinstance(each, dict) and each.get("id")]
-        allowed = [name for name in named if is_offered(name, self.models)]
-        offered = allowed or [name for name in self.models if name != "*"]
-        return [{"id": n, "object": "model", "created": 0, "owned_by": "host"} for n in offered]
+            return None
+        return found if isinstance(found, list) else None
 
 
 class _Endpoint:
@@ -235,6 +270,10 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refuse_cross_site(Request(scope))
         await self.answer(scope, receive, send)
+
+
+def _of_usage(refused: HttpError) -> bool:
+    return refused.status in (400, 422) and "stream_options" in refused.message
 
 
 def _object(data: bytes) -> dict[str, Any] | None:

@@ -35,6 +35,8 @@ class Asked(NamedTuple):
     """Whether the client wants the usage of its stream; the service is asked for it in any case."""
     content: bytes
     """The request as the model service gets it."""
+    plain: bytes | None
+    """The same without asking for the usage, where the client did not."""
     prompt_tokens: int
     """An estimate."""
     most_tokens: int | None
@@ -77,11 +79,13 @@ def understood(body: bytes, fields: Shape, models: tuple[str, ...]) -> Asked:
         raise _invalid("The request has to be a JSON object.")
     check_model(parsed.get("model"), models)
     sent = fields.clean(parsed, "")
+    as_asked = dict(sent)
     wants_usage = _asks_for_usage(sent)
     content = encoded(sent)
     return Asked(
         wants_usage,
         content,
+        None if wants_usage else encoded(as_asked),
         prompt_tokens(sent, content),
         asked_tokens(sent),
     )

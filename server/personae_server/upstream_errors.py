@@ -64,7 +64,8 @@ async def refusal(response: httpx.Response, redactor: Redactor) -> HttpError:
         message = str(told["message"])
     names = ("retry-after", "retry-after-ms")
     headers = {name: response.headers[name] for name in names if name in response.headers}
-    return HttpError(status, code, message, headers)
+    detail = {name: told[name] for name in ("type", "param") if name in told}
+    return HttpError(status, code, message, headers, **detail)
 
 
 def event_for_visitors(event: bytes, chunk: dict[str, Any] | None, redactor: Redactor) -> bytes:
@@ -117,11 +118,14 @@ def _encoded(value: Any, redactor: Redactor) -> bytes:
 
 
 def _error_object(body: bytes) -> Any:
-    """``{"error": {...}}``, ``{"error": "text"}``, ``{"message": ...}``, ``{"detail": ...}``."""
+    """``{"error": {...}}``, ``{"error": "text"}``, ``{"message": ...}``, ``{"detail": ...}``, and a
+    list of them, of which the first counts."""
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         return {}
+    if isinstance(parsed, list):
+        parsed = next(iter(parsed), None)
     if not isinstance(parsed, dict):
         return {}
     error = parsed.get("error", parsed)

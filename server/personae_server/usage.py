@@ -81,6 +81,8 @@ class Meter:
             "completion": self._answer // CHARACTERS_PER_TOKEN,
         }
         told = {kind: _count(self._usage.get(f"{kind}_tokens")) for kind in estimate}
+        if not any(told.values()):  # no request is read without a token
+            told = dict.fromkeys(estimate)
         if self._complete:
             return {kind: estimate[kind] if n is None else n for kind, n in told.items()}
         estimate["completion"] += self._unseen(self._sent_at)

@@ -97,3 +97,38 @@ def test_a_folder_that_is_too_large_is_not_read_to_the_end(
     monkeypatch.setattr(disk, "MAX_INFLATED_BYTES", 100)
     root = folder(tmp_path / "ada", {**GOOD, "a": b"x" * 101, "b/c": b"x"})
     assert "more than" in check_path(root)[0].message
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ('{"type":"object"}', "OpenAI refuses an object without properties"),
+        (
+            '{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}}}',
+            "OpenAI refuses an object without properties",
+        ),
+        ('{"properties":{"a":{"enum":[]}}}', "Anthropic refuse an empty enum"),
+        ('{"properties":{"a":{"enum":["","x"]}}}', 'Google Gemini refuses an enum with ""'),
+        ('{"properties":{"a":{"enum":[1,2]}}}', "Google Gemini refuses an enum of other values"),
+        (
+            '{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"string"}}}',
+            "Google Gemini and Groq refuse $ref",
+        ),
+        (
+            '{"properties":{"a":{"type":"string","format":"uri"}}}',
+            "Google Gemini refuses format 'uri'",
+        ),
+        ('{"properties":{"a":{"type":["string","null"]}}}', "Google Gemini refuses several types"),
+        ('{"properties":{"a":{"not":{"type":"string"}}}}', "Google Gemini refuses the keyword not"),
+    ],
+)
+def test_schemas_that_a_provider_refuses_are_warned_about(
+    tmp_path: Path, parameters: str, words: str
+):
+    source = agent(
+        "park.greeter", "@tool look", "@tool-description x", f"@tool-params {parameters}"
+    )
+    (problem,) = check_path(archive(tmp_path, {**GOOD, "agents/park.greeter.js": source.encode()}))
+    assert (problem.severity, problem.file) == ("warning", "agents/park.greeter.js")
+    assert words in problem.message
+    assert "look" in problem.message

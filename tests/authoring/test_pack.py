@@ -10,11 +10,10 @@ import pytest
 from personae.authoring.check import check_path
 from personae.authoring.pack import pack
 from personae.errors import PackageError
-from personae.package.load import load_package
 
 from tests.authoring.test_check import folder
 from tests.package.package_support import GREETER, agent, package, with_files
-from tests.package.support import BUILTIN_FOLDER
+from tests.package.support import BUILTIN_FOLDER, load_package
 
 PROMPT = "---\nname: lore\ndescription: d\nprivate-agents: [studio.memory-store]\n---\nBody\n"
 PROJECT = with_files(

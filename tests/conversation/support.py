@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from personae.conversation.edits import Edit
 from personae.conversation.entries import Entry, ToolCall, entry_id
 
 
@@ -27,6 +28,11 @@ def _entry(at: int, role: Any, content: str, third: Any = None, rejected: bool =
 
 def texts(entries: Any) -> list[str]:
     return [entry.content for entry in entries]
+
+
+def lost_numbers(edit: Edit) -> tuple[int, ...]:
+    """The toolCallIds that left the history, whoever's they were, ascending."""
+    return tuple(sorted(number for numbers in edit.lost.values() for number in numbers))
 
 
 ROUND = (("assistant", "let me", [1]), ("log", "audit"), ("tool", "4", 1), ("assistant", "four"))

@@ -14,6 +14,8 @@ from personae.conversation.forks import fork
 from personae.conversation.repair import open_calls
 from personae.errors import UsageError
 
+from tests.conversation.support import lost_numbers
+
 # A response: how many calls each of its rounds makes, whether logs lie between, whether rejected.
 responses = st.tuples(
     st.lists(st.integers(0, 3), min_size=1, max_size=3), st.booleans(), st.booleans()
@@ -83,9 +85,9 @@ def test_no_edit_leaves_a_result_without_its_call_or_a_call_without_its_result(s
 def test_reported_ids_are_exactly_those_that_left_the_history_ascending(shape):
     entries = build(shape)
     for edit in every_edit(entries):
-        assert list(edit.deleted_numbers) == sorted(numbers(entries) - numbers(edit.entries))
+        assert list(lost_numbers(edit)) == sorted(numbers(entries) - numbers(edit.entries))
         assert edit.last_viable == last_viable(edit.entries)
-        assert not set(edit.deleted_numbers) & numbers(edit.entries)
+        assert not set(lost_numbers(edit)) & numbers(edit.entries)
 
 
 @given(turns, st.lists(st.integers(0, 1000), min_size=2, max_size=4))
@@ -95,7 +97,7 @@ def test_no_id_is_reported_twice_whatever_edits_follow_each_other(shape, choices
     for choice in choices:
         possible = list(every_edit(entries))
         edit = possible[choice % len(possible)]
-        reported += edit.deleted_numbers
+        reported += lost_numbers(edit)
         entries = list(edit.entries)
     assert len(reported) == len(set(reported))
 

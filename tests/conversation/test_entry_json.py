@@ -22,6 +22,7 @@ calls = st.builds(
         ),
         max_size=2,
     ).map(tuple),
+    fields=st.none() | st.just({"extra_content": {"sign": "x"}}),
     extra=unknown,
 )
 entries = st.builds(
@@ -41,7 +42,10 @@ entries = st.builds(
     extra=unknown,
     model=st.none() | st.text(min_size=1),
     usage=st.none() | st.just({"total_tokens": 3}),
+    source=st.none() | st.text(),
+    pictures=st.lists(st.text(), max_size=2).map(tuple),
     stopped=st.booleans(),
+    cut=st.sampled_from([None, "length", "filter", "end"]),
     rejected=st.booleans(),
 )
 

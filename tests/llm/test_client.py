@@ -15,7 +15,7 @@ from personae.errors import ModelError
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
 from personae.llm.provider.http_exchange import END_PATIENCE, GIVE_UP, PATIENCE
-from personae.llm.request.body import build_body, user_message
+from personae.llm.request.body import build_body, call_ids, user_message
 from personae.llm.stream.reply import Event, Reply, TextDelta, Waiting
 from personae.ports import HttpRequest
 
@@ -84,9 +84,9 @@ async def test_backoff_doubles_and_ends() -> None:
         ("7", 7),
         ("0", 0),
         ("2.5", 2.5),
-        ("3600", 60),
+        ("60", 60),
         ("Tue, 14 Nov 2023 22:13:50 GMT", 30),
-        ("Tue, 14 Nov 2023 23:13:50 GMT", 60),
+        ("Tue, 14 Nov 2023 22:14:20 GMT", 60),
         ("Tue, 14 Nov 2023 22:00:00 GMT", 0),
         ("-5", 1),
         ("soon", 1),
@@ -105,6 +105,39 @@ async def test_retry_after(header: str, seconds: float) -> None:
     assert waits(await asyncio.wait_for(task, 1)) == [("model_rate_limited", seconds, 1)]
 
 
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (refused(429, "slow down", headers={"retry-after": "61"}), "61 seconds"),
+        (refused(503, "later", headers={"retry-after": "86400"}), "24 hours"),
+        (
+            refused(429, "later", headers={"retry-after": "Fri, 17 Nov 2023 22:13:20 GMT"}),
+            "3 days",
+        ),
+        (refused(429, "Limit 100000 TPM. Please try again in 7m12.5s."), "7 minutes"),
+        (refused(429, "Rate limit reached, retry in 2 hours 10 minutes"), "2 hours"),
+    ],
+)
+async def test_a_wait_that_nobody_would_sit_out_fails_at_once(
+    refusal: FakeResponse, said: str
+) -> None:
+    error = await failure(refusal)
+    assert said in error.message
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Please retry in 21.7s.", 21.7),
+        ("Please try again in 850ms. Visit the docs", 0.85),
+        ("Rate limit reached. Try again in 12 seconds", 12),
+    ],
+)
+async def test_a_wait_told_in_words(words: str, seconds: float) -> None:
+    events = await collect(make(refused(429, words), said("ok")))
+    assert waits(events) == [("model_rate_limited", seconds, 1)]
+
+
 async def test_jitter_shortens_a_wait_by_up_to_half() -> None:
     transport = FakeTransport(refused(500), said("ok"))
     client = ChatClient(transport, InstantClock(), random=lambda: 0.0)
@@ -115,6 +148,17 @@ async def test_an_unreachable_provider_is_tried_again() -> None:
     events = await collect(make(UNREACHABLE, said("ok")))
     assert waits(events) == [("model_unreachable", 1, 1)]
     assert not any(KEY in str(event) for event in events)
+
+
+@pytest.mark.parametrize("key", ["", KEY])
+async def test_a_hidden_refusal_names_the_key_first(key: str) -> None:
+    transport = FakeTransport(*[UNREACHABLE] * 4)
+    with pytest.raises(ModelError) as caught:
+        async for _ in ChatClient(transport, InstantClock()).stream(
+            endpoint_of("https://model.example/v1", key, "m"), build_body([user_message("Hi")])
+        ):
+            pass
+    assert caught.value.message.startswith("The API key may be wrong") == bool(key)
 
 
 async def test_a_limit_reported_inside_the_stream_is_tried_again() -> None:
@@ -364,7 +408,9 @@ async def test_ids_avoid_those_of_earlier_rounds() -> None:
     again = [{"index": 0, "id": "a", "function": {"name": "roll", "arguments": "{}"}}]
     transport = FakeTransport(FakeResponse([sse(chunk({"tool_calls": again}))]))
     client = ChatClient(transport, InstantClock())
-    async with aclosing(client.stream(HERE, build_body(messages), taken=["call00001"])) as stream:
+    async with aclosing(
+        client.stream(HERE, build_body(messages), taken=call_ids(messages))
+    ) as stream:
         reply = [event async for event in stream][-1]
     assert isinstance(reply, Reply)
     assert reply.tool_calls[0].id not in ("a", "call00001", "")

@@ -70,8 +70,8 @@ def test_what_is_not_set_is_not_sent() -> None:
 def test_calls_keep_their_answers_in_the_order_of_the_calls() -> None:
     messages = [asks("a", "b"), tool_message("b", "2"), tool_message("a", "1"), user_message("x")]
     assert sendable(messages)[1:] == [
-        tool_message("a", "1"),
-        tool_message("b", "2"),
+        tool_message("call00001", "1"),
+        tool_message("call00002", "2"),
         user_message("x"),
     ]
 
@@ -86,8 +86,8 @@ def test_a_missing_answer_is_stubbed_and_orphans_are_dropped() -> None:
         tool_message("a", "too late"),
     ]
     assert sendable(messages)[1:] == [
-        tool_message("a", CANCELLED),
-        tool_message("b", "2"),
+        tool_message("call00001", CANCELLED),
+        tool_message("call00002", "2"),
         user_message("x"),
     ]
 

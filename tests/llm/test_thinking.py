@@ -44,6 +44,43 @@ CASES = [
     ("<thinker> is a name", ("", "<thinker> is a name")),
     ("<thi", ("", "<thi")),
     ("  ", ("", "  ")),
+    *((f"<{name}>why</{name}> so", ("why", "so")) for name in ("thought", "thinking", "reasoning")),
+    *((f"<{name}>why</{name}> so", ("why", "so")) for name in ("seed:think", "THINK", "Thinking")),
+    ("<think>why</THINK>so", ("why", "so")),
+    ("[THINK]why[/THINK]so", ("why", "so")),
+    ("[think]why[/think]\n\nso", ("why", "so")),
+    ("why[/THINK]so", ("why", "so")),
+    ("why</reasoning>so", ("why", "so")),
+    ("◁think▷why◁/think▷so", ("why", "so")),
+    ("<|START_THINKING|>why<|END_THINKING|><|START_RESPONSE|>so<|END_RESPONSE|>", ("why", "so")),
+    (
+        "<|begin_of_thought|>why<|end_of_thought|>\n<|begin_of_solution|>so<|end_of_solution|>",
+        ("why", "so"),
+    ),
+    ("<|channel|>analysis<|message|>why<|end|>so", ("why", "so")),
+    (
+        "<|channel|>analysis<|message|>why<|end|><|start|>assistant<|channel|>final<|message|>so"
+        "<|return|>",
+        ("why", "so"),
+    ),
+    ("<|start|>assistant<|channel|>final<|message|>so<|return|>", ("", "so")),
+    (
+        "<|channel|>commentary<|message|>Let me see.<|end|><|start|>assistant<|channel|>analysis"
+        "<|message|>why<|end|><|start|>assistant<|channel|>final<|message|>so",
+        ("why", "Let me see.so"),
+    ),
+    ("<|channel>thought\nwhy<channel|>so", ("why", "so")),
+    ("<think>a</think>\n<think>b</think>\n\nc", ("ab", "c")),
+    ("<thinking>a</thinking><reasoning>b</reasoning>c", ("ab", "c")),
+    ("a</think>\n<think>b</think>c", ("ab", "c")),
+    ("<think>a</think>b <think>c</think>", ("a", "b <think>c</think>")),
+    ("<think>a </thinking> b</think>c", ("a </thinking> b", "c")),
+    ("<thoughtful> he said", ("", "<thoughtful> he said")),
+    ("[thinker] he said", ("", "[thinker] he said")),
+    ("[Thinking] Well, well.", ("", "[Thinking] Well, well.")),
+    ("He wrote </thinker> and left", ("", "He wrote </thinker> and left")),
+    ("a <|end|> b", ("", "a <|end|> b")),
+    ("K<think>x", ("", "K<think>x")),
     ("", ("", "")),
 ]
 

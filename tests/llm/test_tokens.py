@@ -37,7 +37,10 @@ def test_the_providers_counts(usage: dict[str, Any], expected: tuple[int, ...]) 
     assert "estimated" not in counted
 
 
-@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": "3"}, {"total_tokens": -1}])
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": "3"}, {"total_tokens": -1}, NOTHING])
 def test_an_estimate_where_there_are_none(usage: dict[str, Any]) -> None:
     assert usage_or_estimate(usage, BODY, ["abcd", "e"]) == {
         "prompt_tokens": 2,

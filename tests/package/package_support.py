@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from personae.errors import PackageError
-from personae.package.load import load_package
 from personae.package.model import Package, Problem
 from personae.package.report import SHOWN
+
+from tests.package.support import load_package
 
 Files = dict[str, bytes]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from personae.package.agents.programs import instance_name
-from personae.package.load import load_package
 from personae.package.model import AgentProgram
 
 from tests.package.package_support import (
@@ -18,6 +17,7 @@ from tests.package.package_support import (
     warnings_of,
     with_files,
 )
+from tests.package.support import load_package
 
 PYTHON = '"""\n@agent park.x\n"""\n'
 LUA = "--[[\n@agent park.x\n]]\n"

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
 from personae.package.archive import unzip
-from personae.package.archive.unzip import read_archive, read_files
+from personae.package.archive.unzip import read_files
 from personae.package.report import Report
-from personae.package.steps import run
+from personae.package.steps import run, run_async
 
 from tests.package.package_support import only_problem, package, problems_of, zipped
 
@@ -229,7 +229,8 @@ async def test_progress_is_reported_in_bytes():
     seen: list[tuple[str, int, int]] = []
     noise = random.Random(1)
     files = {f"{number}.bin": noise.randbytes(500_000) for number in range(40)}
-    got = await read_archive(zipped(files), lambda *step: seen.append(step))
+    steps = read_files(zipped(files), Report())
+    got = await run_async(steps, lambda *step: seen.append(step))
     assert got == files
     assert seen
     assert all(phase == "reading" and 0 <= done <= total for phase, done, total in seen)
@@ -243,7 +244,7 @@ def test_a_wrapping_folder_is_the_root():
 
 
 def run_load(files: dict[str, bytes]) -> str:
-    from personae.package.load import load_package
+    from tests.package.support import load_package
 
     loaded = load_package(zipped(files))
     assert loaded.instructions == "You keep the park."

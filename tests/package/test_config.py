@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
-from personae.package.load import load_package
 
 from tests.package.package_support import (
     GREETER,
@@ -19,6 +18,7 @@ from tests.package.package_support import (
     problems_of,
     warnings_of,
 )
+from tests.package.support import load_package
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -39,6 +39,19 @@ def test_the_whole_object_is_kept():
     loaded = load_package(package({"name": " Ada ", "model": "m", "temperature": 0.5}))
     assert loaded.name == "Ada"
     assert loaded.config["temperature"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202eadA\u200b\x00\n Lee", "adA Lee"),
+        ("x" * 5000, "x" * 79 + "…"),
+        ("\u202e\u200b", "Unnamed character"),
+        ("\U0001f469\u200d\U0001f680", "\U0001f469\u200d\U0001f680"),
+    ],
+)
+def test_a_name_is_one_plain_line(name: str, shown: str):
+    assert load_package(package({"name": name})).name == shown
 
 
 def test_byte_order_mark_and_windows_line_ends():

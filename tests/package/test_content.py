@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from personae.package.load import load_package
 
 from tests.package.package_support import (
     agent,
@@ -13,6 +12,7 @@ from tests.package.package_support import (
     warnings_of,
     with_files,
 )
+from tests.package.support import load_package
 
 
 def test_content_files():

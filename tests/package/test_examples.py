@@ -18,11 +18,10 @@ from personae.package.agents.manifest import APIS, HOOKS
 from personae.package.agents.prompt_file import DEFAULTS as FRONT_MATTER
 from personae.package.archive import unzip, zip_directory
 from personae.package.json_schema import own_schema
-from personae.package.load import load_package
 from personae.package.model import Package
 from personae.package.resolver import DEFAULTS
 
-from tests.package.support import BUILTIN_FOLDER
+from tests.package.support import BUILTIN_FOLDER, load_package
 from tests.package.test_builtin import NODE, RUNNER
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
-from personae.package.load import load_package, load_package_async
+from personae.package.load import load_package_async
 from personae.package.report import SHOWN, describe
 from personae.package.steps import SLICE_SECONDS
 
@@ -23,6 +23,7 @@ from tests.package.package_support import (
     with_files,
     zipped,
 )
+from tests.package.support import load_package
 
 FULL = with_files(
     package({"name": "Ada", "agents": ["park.greeter"]}),

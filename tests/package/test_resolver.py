@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
-from personae.package.load import load_package
 from personae.package.resolver import DEFAULTS
 
-from tests.package.package_support import only_problem, package, warnings_of, with_files
+from tests.package.package_support import GREETER, only_problem, package, warnings_of, with_files
+from tests.package.support import load_package
 
 MAPPED = {
     "Instructions": "sheet.txt",
@@ -78,6 +78,17 @@ def test_mappings_of_the_wrong_type_are_an_error(value: Any):
 
 def test_unknown_keys_warn():
     assert "no key 'Intro'" in warnings_of(load_package(mapped({"Intro": "x"})))[0]
+
+
+def test_neither_the_configuration_nor_the_agents_are_remapped():
+    mappings = {"config.json": "other.json", "agents": "elsewhere", "agents/": "elsewhere/"}
+    config = {"name": "Ada", "agents": ["park.greeter"], "fileMappings": mappings}
+    others = {"other.json": '{"name": "Eve"}', "elsewhere/park.greeter.js": "// not this"}
+    loaded = load_package(
+        with_files(package(config), {**others, "agents/park.greeter.js": GREETER})
+    )
+    assert (loaded.name, loaded.agents[0].source) == ("Ada", GREETER)
+    assert ["no key" in warning for warning in warnings_of(loaded)] == [True] * len(mappings)
 
 
 def test_a_mapped_file_that_is_missing_is_named():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from personae.package.load import load_package
 from personae.package.model import AgentProgram, Package
 
 from tests.package.package_support import (
@@ -17,6 +16,7 @@ from tests.package.package_support import (
     warnings_of,
     with_files,
 )
+from tests.package.support import load_package
 
 PROMPT = """\
 ---

@@ -1,4 +1,4 @@
-"""The boot path stays light, and the core stays free of the browser."""
+"""The boot path stays light."""
 
 from __future__ import annotations
 
@@ -24,12 +24,3 @@ def test_the_player_is_loaded_when_it_is_asked_for_without_heavy_modules():
     assert "personae.player.character_player" in loaded
     heavy = {"jsonschema", "ruamel.yaml", "yaml", "zipfile", "http", "urllib.request", "email"}
     assert not heavy & loaded
-
-
-def test_the_core_imports_nothing_of_the_browser():
-    for part in ("package", "conversation", "llm", "player"):
-        for file in (CORE / part).rglob("*.py"):
-            for line in file.read_text("utf-8").splitlines():
-                words = line.split()
-                if words[:1] in (["import"], ["from"]):
-                    assert words[1].split(".")[0] not in ("js", "pyodide", "pyscript"), file

@@ -47,7 +47,7 @@ async def test_a_tool_round_reaches_the_agent_and_its_result_the_model():
         ]
     sent = world.transport.bodies[1]["messages"]
     assert sent[-2]["tool_calls"][0]["function"]["name"] == "roll"
-    assert sent[-1] == {"role": "tool", "tool_call_id": "c0", "content": "roll 6 1 model"}
+    assert sent[-1] == {"role": "tool", "tool_call_id": "call00001", "content": "roll 6 1 model"}
     async with playing(world, package(agent("a.dice", "roll"))) as again:
         assert await again.agent_store("a.dice") == {"rolls": 1}
         assert ("log", "rolled") in roles(again)

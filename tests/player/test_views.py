@@ -76,6 +76,7 @@ async def test_agents_with_their_manifest_and_state():
         "worker": "idle",
         "storeSize": 8,
         "tokensSpent": {},
+        "modelCalls": {"spent": 0, "reserved": 0, "refused": 0},
     }
     assert shown["b"]["tools"][0]["registered"] is False
     assert (shown["b"]["worker"], shown["b"]["storeSize"]) == ("closed", 0)

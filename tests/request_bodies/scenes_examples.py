@@ -105,10 +105,10 @@ async def sub_agents(stage: Stage) -> None:
 
 @scene
 async def sub_agents_that_spent_their_tokens(stage: Stage) -> None:
-    limits = {"response": 50, "conversation": 500}
+    limits = {"response": 4_000, "conversation": 50_000}
     async with stage.playing(folder("examples/sub-agents"), limits=limits) as player:
         stage.transport.calls(("archivist", {"question": "What?"}), ("forecaster", {"hour": 1}))
-        stage.transport.replies("Looking.", ("memory_recall", {}), tokens=60)
+        stage.transport.replies("Looking.", ("memory_recall", {}), tokens=3_990)
         await say(player, stage, "Ask them both.", "They are tired.")
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from personae import CharacterPlayer
-from personae.package.load import load_package
 from personae.ports import HttpRequest
 
 from tests.fakes import FakeResponse, FakeTransport, World
+from tests.package.support import load_package
 from tests.request_bodies.agents import Functions, running
 
 ROOT = Path(__file__).parents[2]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from personae.errors import BridgeError
 from personae.package.model import AgentProgram, Manifest
 from personae.ports import Language, Receive
+
+from tests.fakes import posted
 
 Answer = Callable[["FakeWorker", dict[str, Any], str | None], None]
 
@@ -25,7 +27,7 @@ class FakeWorker:
         self.ended = False
 
     def post(self, text: str, store: str | None = None) -> None:
-        message = json.loads(text)
+        message = posted(text)
         self.got.append(message)
         self.stores.append(store)
         asyncio.get_running_loop().call_soon(self.answer, self, message, store)
@@ -45,8 +47,12 @@ class FakeSandbox:
     def __init__(self, behave: Answer) -> None:
         self.behave = behave
         self.workers: list[FakeWorker] = []
+        self.extras: list[tuple[str, ...]] = []
 
-    async def open(self, language: Language, receive: Receive) -> FakeWorker:
+    async def open(
+        self, language: Language, receive: Receive, extras: Sequence[str] = ()
+    ) -> FakeWorker:
+        self.extras.append(tuple(extras))
         worker = FakeWorker(receive, self._answer)
         self.workers.append(worker)
         asyncio.get_running_loop().call_soon(worker.say, "ready")

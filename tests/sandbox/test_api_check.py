@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from personae.errors import BridgeError
+from personae.protocol import protocol
 from personae.sandbox.api_check import checked_request
-from personae.sandbox.channel import protocol
 
 
 @pytest.mark.parametrize("method", protocol()["studio"])

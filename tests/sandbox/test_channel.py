@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from personae.sandbox.channel import Channel, ProtocolViolation, limit, protocol
+from personae.protocol import limit, protocol
+from personae.sandbox.channel import Channel, ProtocolViolation
 
-# One legal example of each message, with the state it is tried in.
+from tests.fakes import posted
+
+# One legal example of each message, with the state it is tried in; what a body holds is in "body".
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("booting", "ready", {}, "ready"),
     (
@@ -32,7 +35,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "idle",
         "call",
-        {"call": 1, "function": "onLoad", "verbatim": False, "arguments": [], "context": {}},
+        {"call": 1, "function": "onLoad", "verbatim": False, "body": [{"agentId": "a"}]},
         "calling",
     ),
     ("calling", "result", {"call": 1, "value": None}, "idle"),
@@ -43,7 +46,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"call": 1, "request": 1, "method": "history.search", "arguments": ["x"]},
         "calling",
     ),
-    ("calling", "reply", {"request": 1, "value": None}, "calling"),
+    ("calling", "reply", {"request": 1, "body": None}, "calling"),
     ("calling", "refusal", {"request": 1, "code": "c", "message": "m"}, "calling"),
     ("idle", "notice", {"kind": "log", "text": "t"}, "idle"),
     ("calling", "notice", {"kind": "dropped", "text": "", "dropped": 3}, "calling"),
@@ -64,7 +67,10 @@ def sender_of(type_: str) -> str:
 
 def carry(channel: Channel, type_: str, fields: dict[str, Any]) -> None:
     if sender_of(type_) == "page":
-        assert json.loads(channel.outgoing(type_, **fields)) == {"type": type_, **fields}
+        sent = {
+            name: json.dumps(value) if name == "body" else value for name, value in fields.items()
+        }
+        assert posted(channel.outgoing(type_, **sent)) == {"type": type_, **fields}
     else:
         message = channel.incoming(json.dumps({"type": type_, **fields}), None)
         assert (message.type, message.fields) == (type_, fields)
@@ -97,7 +103,9 @@ def test_a_message_is_illegal_in_every_other_state(
 def test_each_field_is_needed_and_a_strangers_are_typed(
     state: str, type_: str, fields: dict[str, Any], then: str
 ) -> None:
-    for name, kind in protocol()["channel"][type_]["fields"].items():
+    declared = protocol()["channel"][type_]
+    body = {"body": declared["body"]} if "body" in declared else {}
+    for name, kind in {**declared["fields"], **body}.items():
         without = {key: value for key, value in fields.items() if key != name}
         if not kind.endswith("?"):
             with pytest.raises((ProtocolViolation, AssertionError)):
@@ -182,3 +190,9 @@ def test_whatever_arrives_is_a_message_or_a_violation(fields: Any, type_: str) -
         assert channel.state == "closed"
     else:
         assert sender_of(type_) == "worker"
+
+
+def test_a_body_is_passed_on_as_it_is() -> None:
+    body = '{"a" : 1.50,\n"b":"\\ud800"}'
+    line, _, rest = channel_in("calling").outgoing("reply", body, request=1).partition("\n")
+    assert (json.loads(line), rest) == ({"type": "reply", "request": 1}, body)

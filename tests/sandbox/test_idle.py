@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import Written
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
@@ -34,7 +35,11 @@ class Rig:
 
     def call(self, number: int) -> Any:
         call = self.processes[number].call(
-            "onLoad", [], context={}, store=StoreText(0, "{}"), serve=FakeBridge().request
+            "onLoad",
+            Written("[]"),
+            context={},
+            store=StoreText(0, "{}"),
+            serve=FakeBridge().request,
         )
         return asyncio.ensure_future(call)
 

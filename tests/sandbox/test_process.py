@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from personae.errors import AgentError
-from personae.sandbox.channel import limit
+from personae.protocol import limit
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import Written, written
 
 from tests.fakes import FakeClock, breathe
 from tests.sandbox.fakes import FakeBridge, FakeSandbox, FakeWorker, program
@@ -32,7 +34,7 @@ class Rig:
     def call(self, function: str = "onLoad", store: StoreText = EMPTY, **extra: Any) -> Any:
         return asyncio.ensure_future(
             self.process.call(
-                function, [], context={}, store=store, serve=self.bridge.request, **extra
+                function, Written("[]"), context={}, store=store, serve=self.bridge.request, **extra
             )
         )
 
@@ -56,6 +58,16 @@ async def test_the_first_call_starts_the_worker_and_loads_the_agent() -> None:
     assert [message["type"] for message in rig.worker.got] == ["load", "call"]
     await rig.call()
     assert len(rig.sandbox.workers) == 1
+
+
+async def test_a_worker_is_told_every_function_that_the_contract_names() -> None:
+    rig = Rig()
+    await rig.call()
+    assert rig.worker.got[0]["functions"] == [
+        *("onLoad", "onToolCall"),
+        *("onConversationStart", "onBeforeResponse", "onAfterResponse"),
+        *("onAfterToolCall", "onAfterUserEdit"),
+    ]
 
 
 async def test_calls_are_answered_one_after_the_other() -> None:
@@ -87,17 +99,27 @@ async def test_the_same_version_of_another_conversation_is_another_store() -> No
 
 async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
     def throw(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
-        worker.say("error", call=message["call"], kind="threw", message="boom", stack="at x")
+        place = {"name": "RangeError", "file": "agents/t.agent.js", "line": 7, "stack": "at x"}
+        worker.say("error", call=message["call"], kind="threw", message="boom", **place)
 
     rig = Rig(throw)
     error = await rig.failure(function="onToolCall")
-    assert (error.code, error.detail["thrown"], error.detail["stack"]) == (
+    assert (error.code, error.detail) == (
         "agent_threw",
-        "boom",
-        "at x",
+        {
+            "agentId": "t.agent",
+            "function": "onToolCall",
+            "thrown": "RangeError: boom",
+            "told": "boom",
+            "type": "RangeError",
+            "file": "agents/t.agent.js",
+            "line": 7,
+            "stack": "at x",
+        },
     )
-    assert "t.agent" in error.message
-    assert "onToolCall" in error.message
+    assert error.message == (
+        "Agent t.agent failed in onToolCall (agents/t.agent.js, line 7): RangeError: boom"
+    )
     await rig.failure()
     assert not rig.worker.ended
     assert rig.worker.stores[1:] == ["{}", "{}"]
@@ -191,7 +213,7 @@ async def test_requests_pass_the_gate_and_come_back() -> None:
     rig = Rig(ask, apis=("studio.context",))
     await rig.call()
     by_number = {message["request"]: message for message in rig.worker.got[2:]}
-    assert by_number[0]["value"] == {"asked": {"name": "a.txt"}}
+    assert by_number[0]["body"] == {"asked": {"name": "a.txt"}}
     assert (by_number[1]["code"], by_number[1]["message"]) == ("refused", "not for you")
     assert "'@api studio.history'" in by_number[2]["message"]
     assert rig.bridge.requests == [
@@ -300,7 +322,7 @@ async def test_a_result_that_nobody_waits_for_ends_the_worker() -> None:
     await rig.call()
     rig.worker.say("result", call=1, value="again")
     assert rig.worker.ended
-    assert rig.process.state == "closed"
+    assert rig.process.state == "failed"
 
 
 async def test_a_crash_is_told_and_the_next_call_starts_afresh() -> None:
@@ -331,6 +353,46 @@ async def test_failures_have_codes(kind: str, code: str, ended: bool) -> None:
     assert rig.worker.ended is ended
 
 
+@pytest.mark.parametrize("kind", ["threw", "value", "crash", "memory"])
+async def test_an_agent_that_failed_is_called_so_until_a_call_ends_well(kind: str) -> None:
+    rig = Rig(say(type="error", call=1, kind=kind, message="m"))
+    assert rig.process.state == "closed"
+    await rig.failure()
+    assert rig.process.state == "failed"
+    rig.sandbox.behave = echo
+    running = rig.call()
+    await breathe()
+    assert rig.process.state != "failed"
+    await running
+    assert rig.process.state == "idle"
+
+
+async def test_another_function_that_works_does_not_hide_one_that_failed() -> None:
+    rig = Rig(say(type="error", call=1, kind="threw", message="m"))
+    await rig.failure(function="onToolCall")
+    rig.sandbox.behave = echo
+    await rig.call()
+    assert rig.process.state == "failed"
+    await rig.call("onToolCall")
+    assert rig.process.state == "idle"
+
+
+async def test_a_call_that_was_stopped_or_an_agent_that_was_closed_did_not_fail() -> None:
+    rig = Rig(lambda worker, message, store: None)
+    running = rig.call()
+    await breathe()
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+    assert rig.process.state == "closed"
+    waiting = rig.call()
+    await breathe()
+    rig.process.close()
+    with pytest.raises(AgentError):
+        await waiting
+    assert rig.process.state == "closed"
+
+
 async def test_closing_fails_what_waits_and_what_comes() -> None:
     rig = Rig(lambda worker, message, store: None)
     waiting = rig.call()
@@ -342,3 +404,32 @@ async def test_closing_fails_what_waits_and_what_comes() -> None:
     assert (await rig.failure()).code == "agent_closed"
     assert rig.worker.ended
     rig.process.close()
+
+
+@pytest.mark.parametrize("arguments", [[], ["t", {"a": None, "b": "\n"}]])
+async def test_the_context_follows_the_arguments(arguments: list[Any]) -> None:
+    rig = Rig()
+    given = {"context": {"agentId": "t"}, "store": EMPTY, "serve": rig.bridge.request}
+    await rig.process.call("onToolCall", written(arguments), **given)
+    assert rig.worker.got[-1]["body"] == [*arguments, {"agentId": "t"}]
+
+
+async def test_an_answer_that_is_written_already_is_not_written_again() -> None:
+    posted: list[str] = []
+
+    async def serve(method: str, arguments: Any) -> Written:
+        return Written('{"n" : 1.50}')
+
+    def ask(worker: FakeWorker, message: dict[str, Any], store: str | None) -> None:
+        if message["type"] == "call":
+            fields = {"call": 1, "request": 1, "method": "history.search", "arguments": ["x"]}
+            worker.post = lambda text, store=None: posted.append(text)  # type: ignore[method-assign]
+            worker.say("request", **fields)
+
+    rig = Rig(ask, apis=("studio.history",))
+    running = asyncio.ensure_future(
+        rig.process.call("onLoad", Written("[]"), context={}, store=EMPTY, serve=serve)
+    )
+    await breathe()
+    assert posted == ['{"type":"reply","request":1}\n{"n" : 1.50}']
+    running.cancel()

@@ -36,6 +36,7 @@ class ModelService:
         self.cancelled = asyncio.Event()
         self.waiting = asyncio.Event()
         self.go = asyncio.Event()
+        self.lists_models = True
         self.app = Starlette(
             routes=[
                 Route("/v1/chat/completions", self.answer, methods=["POST"]),
@@ -45,6 +46,8 @@ class ModelService:
 
     async def models(self, request: Request) -> Response:
         self.headers.append(dict(request.headers))
+        if not self.lists_models:
+            return self._error(503)
         names = ("good", "tools", "secret-model")
         return JSONResponse({"object": "list", "data": [{"id": name} for name in names]})
 
@@ -55,6 +58,9 @@ class ModelService:
         model = body["model"]
         if model == "silent":
             return await self._until_gone(request)
+        if model == "no-usage" and "stream_options" in body:
+            error = {"message": "Unknown field: stream_options", "type": "invalid", "param": "x"}
+            return JSONResponse({"error": error}, 400)
         if model.startswith("status-"):
             return self._error(int(model.removeprefix("status-")))
         if model == "html":

@@ -123,7 +123,7 @@ def code_of(response: httpx.Response) -> str:
     """The error code of a refusal, after checking its shape."""
     assert response.headers["content-type"] == "application/json"
     error = response.json()["error"]
-    assert set(error) == {"code", "message"}
+    assert {"code", "message"} <= set(error) <= {"code", "message", "type", "param"}
     return str(error["code"])
 
 

@@ -91,6 +91,7 @@ def test_without_a_word_from_the_operator_this_machine_answers_to(host: str) -> 
         "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "stage.evil.example",
         "evil.example:localhost", "localhost@evil.example", "evil.example/localhost", "",
         "stage.com", "xstage", "xlocalhost", "notlocalhost:80", "[evil.example]:80", "a b",
+        "[::1]evil", "[::1].evil.example", "[::1]@evil.example:80",
         "127.0.0.1.nip.example", "0x7f.1.evil", "stage.local.evil.example", "\xe9.example", "*",
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ from tests.server.model_service import KEY, ModelService
 from tests.server.recipes import recipes
 from tests.server.support import Handler, code_of, raw_upstream, serving
 
-MODELS = ("good", "tools", "slow", "silent", "breaks", "html", "no-json")
+MODELS = ("good", "tools", "slow", "silent", "breaks", "html", "no-json", "no-usage")
 HELLO = {"model": "good", "messages": [{"role": "user", "content": "Hi"}]}
 
 
@@ -106,6 +106,54 @@ async def test_events_pass_the_moment_they_come(static: Path) -> None:
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.headers["x-accel-buffering"] == "no"
     assert rest[-2] == "data: [DONE]" or rest[-1] == "data: [DONE]"
+
+
+async def test_a_service_that_does_not_tell_usage_is_asked_without(static: Path) -> None:
+    async with relayed(static) as (service, client):
+        answer = await ask(client, "no-usage", stream=True)
+        wanted = await ask(client, "no-usage", stream=True, stream_options={"include_usage": True})
+    assert answer.status_code == 200 and "Hel" in answer.text
+    assert ["stream_options" in asked for asked in service.requests] == [True, False, True]
+    # Who asked for it hears that it cannot be had, in the service's own words.
+    error = wanted.json()["error"]
+    assert wanted.status_code == 400
+    assert (error["type"], error["param"]) == ("invalid", "x")
+    assert "stream_options" in error["message"]
+
+
+@pytest.mark.parametrize("shape", ["{}", "[{}]", "[{}, 1]"])
+async def test_a_refusal_keeps_its_words_whatever_holds_them(static: Path, shape: str) -> None:
+    told = b'{"error": {"code": 400, "message": "A thought is missing", "param": "messages"}}'
+    body = shape.encode().replace(b"{}", told)
+    head = b"HTTP/1.1 400 Bad Request\r\nContent-Length: %d" % len(body)
+    async with relaying_raw(static, sending(head, body)) as client:
+        answer = await ask(client)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": "400",
+        "message": "A thought is missing",
+        "param": "messages",
+    }
+
+
+async def test_a_list_of_models_that_failed_is_asked_for_again(static: Path) -> None:
+    async with relayed(static) as (service, client):
+        service.lists_models = False
+        first = (await client.get("/v1/models")).json()["data"]
+        service.lists_models = True
+        again = (await client.get("/v1/models")).json()["data"]
+    assert [model["id"] for model in first] == [*MODELS]
+    assert [model["id"] for model in again] == ["good", "tools"]
+
+
+async def test_one_model_and_what_is_not_relayed(static: Path) -> None:
+    async with relayed(static) as (_, client):
+        known = await client.get("/v1/models/good")
+        unknown = await client.get("/v1/models/secret-model")
+        others = [await client.post(f"/v1/{path}", json={}) for path in ("embeddings", "x/y")]
+    assert known.json()["id"] == "good"
+    assert (unknown.status_code, code_of(unknown)) == (404, "model_not_found")
+    assert {(other.status_code, code_of(other)) for other in others} == {(404, "not_relayed")}
 
 
 async def test_usage_is_asked_for_but_passed_on_only_when_wanted(static: Path) -> None:

@@ -18,7 +18,7 @@ from personae.llm.request.body import (
     user_message,
 )
 from personae.package.model import ToolDefinition
-from personae_server.chat_fields import TABLE, asked_tokens, chat_fields, table_rows
+from personae_server.chat_fields import LENGTHS, TABLE, asked_tokens, chat_fields, table_rows
 from personae_server.errors import HttpError
 
 from tests.server.recipes import HOSTING
@@ -101,6 +101,9 @@ def tool(**more: Any) -> dict[str, Any]:
         ({"tools": tool()["tools"] * 129}, "field_invalid"),
         (tool(description="x" * 256 * 1024), "field_invalid"),
         (tool(parameters={"properties": {"a": {"$ref": URL}}}), "field_invalid"),
+        (tool(parameters={"properties": {"a": {"$id": URL, "$ref": "#/b"}}}), "field_invalid"),
+        (tool(parameters={"id": f" {URL}", "$ref": "#/b"}), "field_invalid"),
+        (tool(parameters={"$id": "//inner.example/x"}), "field_invalid"),
         (tool(server_url=URL), "field_not_forwarded"),
         ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"$ref": URL}}}},
          "field_invalid"),
@@ -143,7 +146,8 @@ FULL = {
     "verbosity": "low", "tool_choice": {"type": "function", "function": {"name": "roll"}},
     "response_format": {"type": "json_schema", "json_schema": {
         "name": "a", "schema": {"$defs": {"b": {}}, "$ref": "#/$defs/b"}, "strict": True}},
-    **tool(description="d", parameters={"type": "object", "properties": {"$ref": {}}}, strict=None),
+    **tool(description="d", strict=None, parameters={
+        "type": "object", "$id": "#a", "properties": {"$ref": {}, "id": {"const": URL}}}),
     "messages": [
         {"role": "developer", "content": "d", "name": "n"},
         {"role": "user", "content": [
@@ -210,6 +214,23 @@ async def test_the_operator_adds_fields_and_sets_bounds(static: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", LENGTHS)
+def test_a_bound_of_the_answers_length_holds_under_both_names(name: str) -> None:
+    fields = chat_fields([f"{name}=4096"])
+    for other in LENGTHS:
+        assert fields.clean({other: 4096}, "") == {other: 4096}
+        with pytest.raises(HttpError):
+            fields.clean({other: 4097}, "")
+
+
+def test_each_of_the_two_names_can_have_its_own_bound() -> None:
+    fields = chat_fields(["max_completion_tokens=9000", "max_tokens=10"])
+    sent = {"max_tokens": 10, "max_completion_tokens": 9000}
+    assert fields.clean(sent, "") == sent
+    with pytest.raises(HttpError):
+        fields.clean({"max_tokens": 11}, "")
+
+
 @pytest.mark.parametrize("change", ["n=x", "n=0", "n=inf", "n=nan", "tools=5", "n="])
 def test_a_bound_that_is_none_is_named(change: str) -> None:
     with pytest.raises(UsageError, match="relay_fields has") as caught:
@@ -259,7 +280,10 @@ def test_nothing_but_the_tables_fields_comes_through(body: dict[str, Any]) -> No
         ({}, None),
         ({"n": 3}, None),
         ({"max_tokens": 10, "n": 3}, 30),
-        ({"max_tokens": 10, "max_completion_tokens": 7}, 7),
+        ({"max_tokens": 10, "max_completion_tokens": 7}, 10),
+        ({"max_tokens": 1, "max_completion_tokens": 90_000}, 90_000),
+        ({"max_tokens": 10, "n": 3.0}, 30),
+        ({"max_tokens": 10.0}, 10),
         ({"max_tokens": None, "max_completion_tokens": 7}, 7),
     ],
 )

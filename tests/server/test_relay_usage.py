@@ -251,6 +251,14 @@ def test_a_request_that_was_never_sent_costs_nothing() -> None:
     assert meter.tokens == {"prompt": 0, "completion": 0}
 
 
+def test_a_report_of_nothing_is_no_report() -> None:
+    meter = Meter(100)
+    meter.sent()
+    usage = {"prompt_tokens": 0, "completion_tokens": 0}
+    meter.reply({"choices": [{"message": {"content": "x" * 40}}], "usage": usage})
+    assert meter.tokens == {"prompt": 100, "completion": 10}
+
+
 def test_time_counts_until_the_first_word() -> None:
     meter = Meter(100, clock=ticking(0.0, 2.0))
     meter.sent()

@@ -117,13 +117,54 @@ async def test_a_backup_brings_all_content_back_and_nothing_else() -> None:
 
 
 async def test_a_newer_conversation_stays_and_an_older_one_is_replaced() -> None:
-    data = await written(await filled("hi", updated=100))
-    newer, older = await filled("new", updated=200), await filled("old", updated=50)
-    await older.commit([entry(1, "more")])
+    data = await written(await filled("hi", "there", updated=100))
+    newer, older = await filled("new", updated=200), await filled("hi", updated=50)
     assert (await restored(newer, data)).conversations == 0
     assert [value["content"] for value in newer.json("entries").values()] == ["new"]
     assert (await restored(older, data)).conversations == 1
-    assert [value["content"] for value in older.json("entries").values()] == ["hi"]
+    assert [value["content"] for value in older.json("entries").values()] == ["hi", "there"]
+
+
+def said_in(storage: FakeStorage) -> dict[Any, list[str]]:
+    """What is said in each conversation, by the head's key."""
+    return {
+        head: [
+            value["content"]
+            for key, value in sorted(storage.json("entries").items())
+            if key[0] == head[-1]
+        ]
+        for head in storage.tables["conversations"]
+    }
+
+
+async def test_a_conversation_that_went_on_differently_stays_beside_the_restored_one() -> None:
+    data = await written(await filled("hi", updated=100))
+    storage = await filled("hi", "and more", updated=50)
+    assert (await restored(storage, data)).conversations == 1
+    both = {("p", "c"): ["hi", "and more"], ("p", "c-100"): ["hi"]}
+    assert said_in(storage) == both
+    assert {key[1] for key in storage.tables["stores"] if key[0] == "c-100"} == {"agent"}
+    assert (await restored(storage, data)).conversations == 0, "it is here by now"
+    assert said_in(storage) == both
+
+
+async def test_a_conversation_of_another_character_takes_none_of_that_name_away() -> None:
+    made = dumps({"id": "c", "characterId": "evil", "createdAt": 1, "updatedAt": 10**14})
+    data = repacked(
+        await written(await filled("hi")),
+        conversations_1_jsonl=line_of(Record(("evil", "c"), made)),
+    )
+    storage = await filled("hi", updated=50)
+    await restored(storage, data)
+    assert said_in(storage) == {("p", "c"): ["hi"], ("evil", f"c-{NOW}"): ["hi"]}
+
+
+async def test_what_was_spent_in_a_conversation_stays_spent() -> None:
+    data = await written(await filled("hi", "there", updated=100))
+    storage = await filled("hi", updated=50)
+    await storage.commit([Put("conversations", ("p", "c"), head(updatedAt=50, tokensSpent=900))])
+    await restored(storage, data)
+    assert storage.json("conversations")[("p", "c")]["tokensSpent"] == 900
 
 
 async def test_a_character_that_is_here_stays_and_gets_lost_files_back() -> None:
@@ -195,7 +236,7 @@ async def test_a_stored_file_that_is_another_is_not_opened_and_heals() -> None:
 
 async def test_what_was_spent_is_never_less_than_nothing() -> None:
     storage = await filled()
-    line = line_of(Record(("p", "c"), head(tokensSpent=-(10**9), updatedAt=10**15)))
+    line = line_of(Record(("p", "c"), head(tokensSpent=-(10**9), updatedAt=10**14)))
     after = FakeStorage()
     await restored(after, repacked(await written(storage), conversations_1_jsonl=line))
     [found] = after.json("conversations").values()
@@ -360,11 +401,11 @@ async def test_a_bomb_is_read_no_further_than_the_limit_and_in_steps() -> None:
     line = line_of(Record(("c", "agent"), "x" * (1 << 20)))
     data = archive({f"stores/{number}.jsonl": line * 16 for number in range(12)})
     assert len(data) < 1_200_000
-    steps, longest, start = read_backup(data, NOW), 0.0, time.perf_counter()
+    steps, longest, start = read_backup(data, NOW), 0.0, time.process_time()
     with pytest.raises(StopIteration) as end:
         while True:
             next(steps)
-            now = time.perf_counter()
+            now = time.process_time()
             longest, start = max(longest, now - start), now
     found = end.value.value
     assert any("inflates to over" in words for words in found.unreadable)

@@ -46,8 +46,8 @@ def test_nesting_is_bounded() -> None:
 def test_no_step_takes_long() -> None:
     entry = {"id": "e", "role": "user", "content": "Hello “there”. " * 50, "at": 1}
     text = json.dumps({"entries": [entry] * 20_000, "stores": {"a": {"n": [1] * 20_000}}})
-    longest, start = 0.0, time.perf_counter()
+    longest, start = 0.0, time.process_time()
     for _ in read_json(text):
-        now = time.perf_counter()
+        now = time.process_time()
         longest, start = max(longest, now - start), now
     assert longest < 0.25

@@ -17,7 +17,7 @@ def entry(role, content="", **fields):
 
 
 def heard(entries):
-    return Perspective(lambda: entries).history()
+    return Perspective(lambda: entries).history("here")
 
 
 def assemble(character, preload, entries):

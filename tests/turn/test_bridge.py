@@ -15,7 +15,8 @@ async def ask(
 ):
     """The bridge's answer to one request made in a tool call, or its refusal (code, message).
 
-    ``before``: what the character said in earlier turns; ``replies``: to the agent's own calls.
+    ``before``: what the character said in earlier turns; ``replies``: to the agent's own calls,
+    texts or what the transport gives.
     """
     answers = []
 
@@ -30,8 +31,11 @@ async def ask(
     for text in before:
         world.transport.says(text)
     world.transport.calls(("act", {}))
-    for text in replies:
-        world.transport.replies(text)
+    for reply in replies:
+        if isinstance(reply, str):
+            world.transport.replies(reply)
+        else:
+            world.transport.script.append(reply)
     world.transport.says("Done.")
     source = package(agent("a", "act", apis=apis), **(character or {}))
     async with playing(world, source, **settings) as player:
@@ -134,21 +138,28 @@ async def test_console_output_goes_to_the_agents_log():
         assert [line["text"] for line in player.agent_log("a")] == ["dbg", "dbg"]
 
 
-@pytest.mark.parametrize(("debug", "kept"), [(True, 1), (False, 0)])
-async def test_calls_of_a_debugged_agent_are_recorded_and_survive(debug, kept):
-    world = World({"a": {"onToolCall": lambda name, args, *_: f"got {args['n']}"}})
+@pytest.mark.parametrize("debug", [True, False])
+async def test_calls_of_a_debugged_agent_are_recorded_and_survive(debug):
+    def act(name, args, *_):
+        world.clock.time += 7
+        return f"got {args['n']}"
+
+    world = World({"a": {"onToolCall": act, "jot": lambda *_: "Usage: jot"}})
     world.transport.calls(("act", {"n": 1}))
     world.transport.says("Done.")
-    source = package(agent("a", "act", debug=debug))
+    source = package(agent("a", "act", debug=debug, commands={"note": "jot"}))
     async with playing(world, source) as player:
         await player.send("Go")
+        await player.run_command("note", "tea")
     async with playing(world, source) as again:
         lines = again.agent_log("a")
-        assert len(lines) == kept
-        for line in lines:
-            assert (line["function"], line["args"]) == ("onToolCall", '["act",{"n":1}]')
-            assert line["result"] == "got 1"
-            assert isinstance(line["at"], int)
+    facts = ("function", "args", "result", "milliseconds")
+    called = ("onToolCall", '["act",{"n":1}]', "got 1", 7)
+    commanded = ("jot", '["tea"]', "Usage: jot", 0)
+    assert [tuple(line[fact] for fact in facts) for line in lines] == (
+        [called, commanded] if debug else []
+    )
+    assert all(isinstance(line["at"], int) for line in lines)
 
 
 async def test_the_context_object():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from personae.errors import AgentError, PersonaeError
+from personae.errors import AgentError, ModelError, PersonaeError
 from personae.package.model import SubAgent
 from personae.turn.studio.call_model import call_messages, reply_tokens
 
+from tests.fakes import FakeResponse
 from tests.player.support import World, agent, heard, package, playing, tool
 from tests.turn.test_bridge import ask
 
@@ -56,6 +57,33 @@ async def test_without_a_worker_model_the_main_one_works():
 async def test_a_model_id_is_refused():
     code, message = await ask("callModel", "x", [], 10, {"model": "gpt-9"})
     assert (code, "'worker' or 'main'" in message) == ("model_not_allowed", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (
+            FakeResponse([b'{"error": {"message": "org-mine of me@home.example, http://10.0.0.5"}}'],
+                         status=401),
+            "model_unauthorized",
+            "The provider refused the API key (HTTP 401).",
+        ),
+        (FakeResponse([b"<html><title>my router"]), "model_not_json",
+         "The model gave no answer (HTTP 200)."),
+        (
+            ModelError("model_bad_settings", "http://10.0.0.5/v1 is none.", url="http://10.0.0.5"),
+            "model_bad_settings",
+            "The model gave no answer.",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_failure_tells_agents_nothing_of_the_user(answer, code, said):
+    world = World()
+    asked = asyncio.ensure_future(
+        ask("callModel", "x", [], world=world, replies=[answer], base_url="http://10.0.0.5/v1")
+    )
+    await world.clock.advance(30_000)
+    assert await asked == (code, said)
 
 
 async def test_sampling_options_are_passed_on():
@@ -117,7 +145,7 @@ def household(meta=None, answers=None, **sub):
 
     async def keep(name, args, store, studio, context):
         try:
-            answer = await studio.request("callModel", "You keep things.", [])
+            answer = await studio.request("callModel", "You keep things.", [], 10)
         except PersonaeError as error:
             answer = f"refused: {error.message}"
         if answers is not None:
@@ -216,13 +244,13 @@ async def test_the_loop_ends_after_its_rounds_with_a_note(meta, rounds):
 async def test_every_round_is_metered_and_a_cap_between_rounds_ends_the_loop_with_a_note():
     world, character = household()
     world.transport.calls(("keeper", {}))
-    world.transport.replies("So far: nothing.", ("remember", {}), tokens=60)
-    world.transport.replies("Still nothing.", ("remember", {}), tokens=60)
+    world.transport.replies("So far: nothing.", ("remember", {}), tokens=180)
+    world.transport.replies("Still nothing.", ("remember", {}), tokens=180)
     world.transport.says("Ok.")
-    async with playing(world, character, limits={"response": 100}) as player:
+    async with playing(world, character, limits={"response": 400}) as player:
         await player.send("Go")
         result = next(e for e in player.entries if e.role == "tool")
-        assert player.agents()[0]["tokensSpent"]["response"] == 120
+        assert player.agents()[0]["tokensSpent"]["response"] == 360
     assert result.ok
     assert result.content.startswith("Still nothing.\n\n[")
     assert "budget exhausted for this response" in result.content

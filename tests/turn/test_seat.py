@@ -7,8 +7,8 @@ from personae.conversation.entries import FIRST_MEMBER, Entry
 from personae.conversation.repair import open_calls
 from personae.errors import ToolError
 from personae.package.model import ToolDefinition
-from personae.tools.definition import Outcome, Tool
 from personae.tools.executor import CUT, SKIPPED
+from personae.tools.tool import Outcome, Tool
 from personae.turn.seat import Seat
 from personae.turn.turn import follow_up, run_turn
 

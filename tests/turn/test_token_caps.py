@@ -15,7 +15,7 @@ def asker(answers):
 
     async def ask(studio):
         try:
-            answers.append(await studio.request("callModel", "Be brief.", []))
+            answers.append(await studio.request("callModel", "Be brief.", [], 10))
         except PersonaeError as error:
             answers.append(error.message)
 

@@ -68,6 +68,7 @@ def test_one_line_cuts_at_a_word() -> None:
     assert formats.one_line("one\n two   three", 40) == "one two three"
     assert formats.one_line("alpha beta gamma delta", 16) == "alpha beta…"
     assert len(formats.one_line("x" * 500, 80)) == 80
+    assert formats.one_line("\u202eone\u2066\u2028two") == "one two"
 
 
 def test_a_colour_stays_with_its_name() -> None:

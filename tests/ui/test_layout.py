@@ -12,7 +12,7 @@ WEB = Path(__file__).parents[2] / "web"
 CORE = WEB / "personae"
 STORED = {"Put", "Delete", "Query"}
 """What names a table."""
-ADAPTERS = {"browser/storage.py", "browser/memory.py"}
+ADAPTERS = {"browser/storage.py", "browser/memory_storage.py"}
 
 
 def named(path: Path) -> str:

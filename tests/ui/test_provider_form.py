@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.credentials import origin_of
+from personae.errors import ModelError
 from personae.llm.provider.client import ChatClient
 from personae.ports import HttpRequest
 from personae.storage.saver import Saver
@@ -32,10 +33,16 @@ class Transport:
     def __init__(self, body: object = ANSWER, status: int = 200) -> None:
         self.body, self.status = body, status
         self.requests: list[HttpRequest] = []
+        self.answer: FakeResponse | ModelError | None = None
+        """What it answers instead."""
 
     async def open(self, request: HttpRequest) -> FakeResponse:
         self.requests.append(request)
         await asyncio.sleep(0)
+        if isinstance(self.answer, ModelError):
+            raise self.answer
+        if self.answer is not None:
+            return self.answer
         text = self.body if isinstance(self.body, str) else json.dumps(self.body)
         return FakeResponse([text.encode()], self.status)
 
@@ -43,9 +50,11 @@ class Transport:
         return [(seen.url, seen.headers.get("Authorization")) for seen in self.requests]
 
 
-def form(transport: Transport, chosen: Settings | None = None) -> ProviderForm:
+def form(
+    transport: Transport, chosen: Settings | None = None, clock: FakeClock | None = None
+) -> ProviderForm:
     made = ProviderForm(
-        ChatClient(transport, FakeClock()),
+        ChatClient(transport, clock or FakeClock()),
         lambda changed: None,
         lambda: None,
         relay_url="https://player.example/v1",
@@ -186,6 +195,35 @@ async def test_a_test_asks_once() -> None:
     tone, said = await form(transport, entered()).test()
     assert (tone, len(transport.requests)) == ("bad", 1)
     assert "down" in said
+
+
+async def test_a_test_streams_and_waits_as_long_as_a_chat_does() -> None:
+    clock, pieces = FakeClock(), [b": one moment\n\n", asyncio.Event()]
+    transport = Transport()
+    transport.answer = FakeResponse(pieces)
+    task = asyncio.ensure_future(form(transport, entered(), clock).test())
+    await breathe()
+    await clock.advance(250_000)
+    assert not task.done()
+    await clock.advance(100_000)
+    tone, said = await task
+    assert (tone, "300 seconds" in said) == ("bad", True)
+    assert json.loads(transport.requests[0].body or "")["stream"] is True
+
+
+async def test_a_test_is_over_with_the_first_word() -> None:
+    transport = Transport()
+    first = b'data: {"choices": [{"index": 0, "delta": {"content": "O"}}]}\n\n'
+    transport.answer = FakeResponse([first, asyncio.Event()])
+    assert await form(transport, entered()).test() == ("good", "m answers.")
+
+
+@pytest.mark.parametrize("url", [HERE, "http://localhost:8000/v1"])
+async def test_a_refusal_that_the_browser_hides_may_be_the_keys(url: str) -> None:
+    transport = Transport()
+    transport.answer = ModelError("model_unreachable", "No answer. Check the base URL.")
+    tone, said = await form(transport, entered(url)).test()
+    assert (tone, said.startswith("The API key may be wrong")) == ("bad", True)
 
 
 async def test_a_web_page_in_the_place_of_a_provider_is_the_wrong_address() -> None:

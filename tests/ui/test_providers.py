@@ -16,7 +16,7 @@ UNREACHABLE = ModelError("model_unreachable", "Failed to fetch", status=None)
         ("http://localhost:11434/v1", False, False, False, "Is the server running"),
         ("http://model.lan/v1", False, True, False, "secure page may not call an http address"),
         ("https://m.example/v1", False, True, False, "CORS"),
-        ("https://m.example/v1", True, True, False, "refused the key without saying so"),
+        ("https://m.example/v1", True, True, False, "The API key may be wrong"),
         ("https://m.example/v1", False, True, True, "This site"),
     ],
 )

@@ -32,7 +32,7 @@ async def test_what_is_saved_comes_back() -> None:
         base_url=BASE,
         model="m",
         temperature=0.4,
-        web_access={"a": True},
+        web_access={"a": {"x": ["@api studio.web"]}},
         providers={"openai": Choice("https://api.openai.com/v1", "gpt", "mini")},
     )
     kept = entered.with_key(SECRET).keeping(True)
@@ -153,15 +153,18 @@ def test_the_player_rehearses_until_there_is_a_provider() -> None:
 
 
 def test_web_access_belongs_to_one_character() -> None:
-    allowed = Settings(web_access={"a": True})
-    assert allowed.player_options("a")["web_access"] is True
-    assert allowed.player_options("b")["web_access"] is False
+    lines = {"x": ["@api studio.web"]}
+    allowed = Settings(web_access={"a": lines})
+    assert allowed.player_options("a", lines)["web_access"] is True
+    assert allowed.player_options("b", lines)["web_access"] is False
 
 
 async def test_what_was_chosen_before_the_stored_settings_could_be_read_is_kept() -> None:
     stored = Settings(base_url="https://m.example/v1", model="m", temperature=0.4)
-    chosen = Settings(model="other", web_access={"a": True})
-    assert settings.merged(stored, chosen) == replace(stored, model="other", web_access={"a": True})
+    chosen = Settings(model="other", web_access={"a": {"x": ["@api studio.web"]}})
+    assert settings.merged(stored, Settings(), chosen) == replace(
+        stored, model="other", web_access={"a": {"x": ["@api studio.web"]}}
+    )
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "5", ""])
@@ -174,7 +177,7 @@ async def test_a_damaged_key_is_no_key(text: str) -> None:
 async def test_a_key_entered_before_the_stored_ones_could_be_read_is_beside_them() -> None:
     stored = Settings(base_url=BASE).with_key("sk-first").keeping(True)
     chosen = Settings(base_url="https://other.example/v1").with_key("sk-second")
-    both = settings.merged(stored, chosen)
+    both = settings.merged(stored, Settings(), chosen)
     assert (both.api_key, replace(both, base_url=BASE).api_key) == ("sk-second", "sk-first")
     assert both.kept == stored.kept
 
@@ -196,5 +199,5 @@ def test_what_a_backup_may_bring_back() -> None:
 
 
 def test_a_restored_character_asks_for_web_access_again() -> None:
-    own = Settings(web_access={"a": True, "b": True})
-    assert settings.without_access(own, {"a"}).web_access == {"b": True}
+    own = Settings(web_access={"a": {}, "b": {}})
+    assert settings.without_access(own, {"a"}).web_access == {"b": {}}

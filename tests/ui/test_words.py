@@ -14,7 +14,7 @@ from personae.ui.composer.command_search import matching_commands
 from personae.ui.composer.turn_text import turn_text
 from personae.ui.conversations.markdown_export import as_markdown, file_name
 from personae.ui.conversations.matches import matching_conversations, newest_match
-from personae.ui.inspector.agent_facts import agent_facts, log_text
+from personae.ui.inspector.agent_facts import agent_facts, lines_gone, log_text
 from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
 from personae.ui.notices.advice import (
     advise,
@@ -182,10 +182,12 @@ def test_an_agent_says_what_it_declares() -> None:
                 "commands": ["roll"],
                 "apis": [],
                 "preload": True,
+                "modelCalls": {"spent": 1200, "reserved": 1030, "refused": 1},
             }
         )
     )
     assert facts == {
+        "Model calls": "1,200 tokens spent, 1,030 held for calls under way, 1 call refused",
         "Language": "Lua",
         "Tools": "a, b (taken)",
         "Commands": "@roll",
@@ -259,3 +261,12 @@ def test_warnings_of_a_package_name_their_places() -> None:
     assert advice.title == "2 things in the package of Wren may not work as meant."
     assert advice.detail == "agents/a.js, line 7: odd\nconfig.json: old"
     assert warning_advice("Wren", warnings[:1]).title.startswith("One thing in")
+
+
+def test_which_lines_of_a_log_are_gone():
+    lines = [{"at": number, "text": "x"} for number in range(6)]
+    assert lines_gone([], lines) == 0
+    assert lines_gone(lines[:4], lines) == 0
+    assert lines_gone(lines[:4], lines[2:]) == 2
+    assert lines_gone(lines[:3], lines[3:]) == 3
+    assert lines_gone(lines, []) == 6

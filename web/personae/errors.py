@@ -32,7 +32,12 @@ class ModelError(PersonaeError):
 
 
 class AgentError(PersonaeError):
-    """An agent threw, ran past its deadline, or broke a limit. ``detail``: agentId, function."""
+    """An agent threw, ran past its deadline, or broke a limit.
+
+    ``detail``: agentId, function; ``thrown``: the agent's own words, which end the message; where
+    they are known the ``type`` of what was thrown, ``file``, ``line`` and ``stack``; ``told``: what
+    the model hears in the place of a result, if that is something else.
+    """
 
 
 class BridgeError(PersonaeError):

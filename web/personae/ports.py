@@ -127,7 +127,7 @@ class HttpResponse(Protocol):
 
 
 class ModelTransport(Protocol):
-    """Carries one HTTP exchange with a model endpoint."""
+    """Carries one HTTP request to a model endpoint, and its answer."""
 
     async def open(self, request: HttpRequest) -> HttpResponse:
         """Returns when the status and headers are there. Raises ModelError when unreachable."""
@@ -137,8 +137,9 @@ class ModelTransport(Protocol):
 class Wire(Protocol):
     """The page's end of the channel to one worker.
 
-    A message is JSON text (see ``protocol.json``) and, beside it, the agent's store as JSON text
-    when the message carries one: the page passes stores on without parsing them.
+    A message is a line of JSON (see ``protocol.json``), after it the message's body, if it has
+    one, and beside it the agent's store, if it carries one: JSON texts that are passed on as they
+    are.
     """
 
     def post(self, text: str, store: str | None = None) -> None: ...
@@ -158,10 +159,11 @@ class Sandbox(Protocol):
     most_python_workers: int
     """How many Python workers may stay when they are idle: each takes 50 to 100 MB."""
 
-    async def open(self, language: Language, receive: Receive) -> Wire:
+    async def open(self, language: Language, receive: Receive, extras: Sequence[str] = ()) -> Wire:
         """Boots a worker for ``language``; returns when it takes messages.
 
-        Raises AgentError when it cannot boot.
+        ``extras``: what it gets beside the runtime, see ``sandbox/extras.py``. Raises AgentError
+        when it cannot boot.
         """
         ...
 

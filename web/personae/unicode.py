@@ -30,6 +30,28 @@ def well_formed_json(value: Any) -> Any:
     return value
 
 
+def plain(text: str) -> str:
+    """A stranger's text for a place beside ours: well-formed, and without characters that are not
+    seen or that reorder, split or hide what stands around them. Line breaks and tabs stay.
+    """
+    return _UNSEEN.sub("", _BREAK.sub("\n", well_formed(text)))
+
+
+def plain_line(text: str, most: int) -> str:
+    """``plain`` in one line of at most ``most`` characters."""
+    line = " ".join(plain(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+_BREAK = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_UNSEEN = re.compile(
+    "[\0-\x08\x0e-\x1f\x7f-\x9f\xad"  # controls, the soft hyphen
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction
+    "\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # no width, annotations
+    "\U000e0000-\U000e007f]"  # tags
+)
+
+
 class PairJoiner:
     """Streams text piece by piece and joins surrogate pairs that were cut between pieces."""
 

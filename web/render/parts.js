@@ -12,10 +12,6 @@ const WITH_MARGIN_ABOVE = /^(?:H[1-6]|HR)$/;
  * @param {Node} blocks
  */
 export function place(element, blocks) {
-  if (element.tagName === "BLOCKQUOTE") {
-    element.append(blocks); // a quote that arrives whole has no parts either
-    return /** @type {Element} */ (element.lastElementChild);
-  }
   const nodes = blocks instanceof DocumentFragment ? [...blocks.childNodes] : [blocks];
   for (const node of nodes) partFor(element, node).append(node);
   return /** @type {Element} */ (element.lastElementChild?.lastElementChild);

@@ -1,5 +1,6 @@
 /** What the build puts in, what the page's scripts find by name, and files that are texts. */
 declare const PERSONAE_ASSETS: import("./python").BuildFacts;
+declare const PERSONAE_EVENTS: (keyof import("./python").Emissions)[];
 
 interface Window {
   "personae.host": import("./python").Host;
@@ -13,4 +14,9 @@ interface WindowEventMap {
 declare module "*.py" {
   const text: string;
   export default text;
+}
+
+declare module "markdown-it-footnote" {
+  const footnotes: (md: import("markdown-it").MarkdownIt) => void;
+  export default footnotes;
 }

@@ -1,7 +1,7 @@
 /**
  * What crosses between Python and JavaScript in the page, and from there to an embedding page.
  *
- * Python's ends: `personae/browser/` and `personae/ui/markdown.py` for `Host`,
+ * Python's ends: `personae/browser/` and `personae/ui/dom/markdown.py` for `Host`,
  * `personae/browser/embed.py` for `EmbeddedPlayer`. Texts named `...Text` are JSON.
  */
 import type { PyodideAPI } from "pyodide";
@@ -14,7 +14,7 @@ export interface BuildFacts {
   snapshotLength: number;
 }
 
-export type Piece = "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "snapshot" | "author";
+export type Piece = "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "math" | "snapshot" | "author";
 
 /** The module `personae_host`. What is optional comes with the start, after the module. */
 export interface Host {
@@ -72,7 +72,7 @@ export interface Embed {
   EmbeddedPlayer(source: unknown, settingsText: string, hear: Hear): EmbeddedPlayer;
 }
 
-export type Hear = (event: keyof Emissions, payloadText: string) => void;
+export type Hear = (event: keyof Emissions, payloadText: string, whoText: string) => void;
 
 /** One player as Python has it; answers are JSON texts of `Answer`. */
 export interface EmbeddedPlayer {
@@ -110,10 +110,25 @@ export interface Emissions {
 }
 export type Heard = { [Event in keyof Emissions]: Emissions[Event] } & { error: CodedError };
 
+/** Whose text `agentLog` and `agentToast` bring. */
+export interface Speaker {
+  agentId: string;
+  characterName: string;
+}
+/** Event -> what its listeners get as the second argument. */
+export type Said = {
+  [Event in keyof Emissions]: Event extends "agentLog" | "agentToast" ? Speaker : undefined;
+};
+
 export interface Reply {
   role: "assistant";
   content: string;
+  /** URLs of what the model drew. */
+  pictures?: string[];
+  /** The answer is not whole. */
   stopped?: boolean;
+  /** What the model ended it with: the limit of its length, a content filter, or nobody said. */
+  cut?: "length" | "filter" | "end";
 }
 
 /** What an embedder gives `CharacterPlayer`. */

@@ -3,11 +3,12 @@
  *
  * The page opens it with one port. Runtime files arrive as bytes, once per language; `.wasm` files
  * are compiled here, because a compiled module does not cross into an opaque origin, and every
- * worker of the language gets the same module.
+ * worker of the language gets the same module. Extras are files that only some agents need; a worker
+ * gets those that its start names.
  */
-import type { PythonStart } from "./python/main";
+import type { FrameMessages, FromPage, ToPage, WorkerMessages } from "./frame-messages";
 import type { Snapshot } from "./python/snapshot";
-import type { RuntimeFiles } from "./session";
+import type { ExtraFiles, RuntimeFiles } from "./session";
 
 interface Runtime {
   script: string;
@@ -16,26 +17,23 @@ interface Runtime {
   snapshot?: Promise<Snapshot | null> | undefined;
 }
 
-type PageMessage =
-  | { type: "runtime"; language: string; files: Record<string, ArrayBuffer> }
-  | { type: "start"; worker: number; language: string }
-  | { type: "terminate"; worker: number };
-
 const runtimes = new Map<string, Runtime>();
+const extras = new Map<string, ExtraFiles>();
 const workers = new Map<number, Worker>();
 /** Workers that are making a snapshot -> what to do when they end before it is there. */
 const makers = new Map<number, () => void>();
 
-addEventListener("message", function open(event) {
-  if (event.source !== parent || event.data !== "personae-sandbox") return;
+addEventListener("message", function open(event: MessageEvent<FromPage>) {
+  if (event.source !== parent || event.data?.type !== "open") return;
   removeEventListener("message", open);
   const page = event.ports[0]!;
-  page.onmessage = ({ data, ports }: MessageEvent<PageMessage>) => {
+  page.onmessage = ({ data, ports }: MessageEvent<FromPage>) => {
     if (data.type === "runtime") void prepare(page, data.language, data.files);
-    else if (data.type === "start") start(page, data.worker, data.language, ports[0]!);
-    else terminate(data.worker);
+    else if (data.type === "extra") keepExtra(data.extra, data.files);
+    else if (data.type === "start") start(page, data, ports[0]!);
+    else if (data.type === "terminate") terminate(data.worker);
   };
-  page.postMessage({ type: "opened" });
+  page.postMessage({ type: "opened" } satisfies ToPage);
 });
 
 async function prepare(
@@ -50,11 +48,21 @@ async function prepare(
   }
   const script = URL.createObjectURL(new Blob([bytes["worker.js"]!], { type: "text/javascript" }));
   runtimes.set(language, { script, files });
-  page.postMessage({ type: "prepared", language });
+  page.postMessage({ type: "prepared", language } satisfies ToPage);
 }
 
-function start(page: MessagePort, id: number, language: string, port: MessagePort): void {
+function keepExtra(name: string, bytes: Record<string, ArrayBuffer>): void {
+  const files = Object.entries(bytes).map(([file, data]) => [file, new Blob([data])]);
+  extras.set(name, Object.fromEntries(files));
+}
+
+function start(
+  page: MessagePort,
+  { worker: id, language, extras: names }: FrameMessages["start"],
+  port: MessagePort,
+): void {
   const runtime = runtimes.get(language)!;
+  const wanted: ExtraFiles = Object.assign({}, ...names.map((name) => extras.get(name)!));
   const worker = new Worker(runtime.script);
   workers.set(id, worker);
   worker.onerror = (event) => {
@@ -64,10 +72,21 @@ function start(page: MessagePort, id: number, language: string, port: MessagePor
       type: "broken",
       worker: id,
       message: event.message?.slice(0, 1000) || "the worker did not start",
-    });
+    } satisfies ToPage);
   };
-  if (language === "python") void startFromSnapshot(runtime, worker, id, port);
-  else worker.postMessage(runtime.files, [port]);
+  if (language === "python") void startFromSnapshot(runtime, worker, id, wanted, port);
+  else boot(worker, runtime.files, wanted, null, port);
+}
+
+function boot(
+  worker: Worker,
+  files: RuntimeFiles,
+  extras: ExtraFiles,
+  snapshot: Snapshot | null,
+  port: MessagePort,
+): void {
+  const message = { type: "boot", files, extras, snapshot } satisfies WorkerMessages["boot"];
+  worker.postMessage(message, [port]);
 }
 
 /** The first worker is asked for a snapshot before it gets its port; later ones wait for that. */
@@ -75,6 +94,7 @@ async function startFromSnapshot(
   runtime: Runtime,
   worker: Worker,
   id: number,
+  extras: ExtraFiles,
   port: MessagePort,
 ): Promise<void> {
   if (runtime.snapshot === undefined) {
@@ -83,18 +103,17 @@ async function startFromSnapshot(
         runtime.snapshot = undefined;
         resolve(null);
       });
-      worker.onmessage = ({ data }) => {
+      worker.onmessage = ({ data }: MessageEvent<WorkerMessages["kept"]>) => {
         worker.onmessage = null;
         makers.delete(id);
-        resolve(data);
+        resolve(data.snapshot);
       };
     });
-    worker.postMessage({ files: runtime.files } satisfies PythonStart);
+    worker.postMessage({ type: "keep", files: runtime.files } satisfies WorkerMessages["keep"]);
     await runtime.snapshot;
-    worker.postMessage(null, [port]);
+    worker.postMessage({ type: "connect", extras } satisfies WorkerMessages["connect"], [port]);
   } else {
-    const snapshot = await runtime.snapshot;
-    worker.postMessage({ files: runtime.files, snapshot } satisfies PythonStart, [port]);
+    boot(worker, runtime.files, extras, await runtime.snapshot, port);
   }
 }
 

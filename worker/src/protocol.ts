@@ -1,10 +1,10 @@
 /**
- * The messages between page, frame and worker, read from the one declaration both ends share.
+ * The messages between page and worker, read from the one declaration both ends share.
  *
  * `web/personae/protocol.json` names every message with its sender, the states it is legal in, the
  * state it leads to, and its fields. This module adds nothing to it but types.
  */
-import protocol from "../../web/personae/protocol.json";
+import { channel, limits, studio } from "../../web/personae/protocol.json";
 
 export type State = "booting" | "ready" | "loading" | "idle" | "calling" | "closed";
 export type Fields = Record<string, unknown>;
@@ -14,25 +14,24 @@ interface Declaration {
   in: State[];
   then?: State;
   store?: boolean;
+  /** What the text after the line holds. */
+  body?: string;
   fields: Record<string, string>;
 }
 
-export const CHANNEL = protocol.channel as Record<string, Declaration>;
-export const LIMITS = protocol.limits;
+export const CHANNEL = channel as Record<string, Declaration>;
+export const LIMITS = limits;
 
 /** Method path -> its parameters by name, in order. */
 export const STUDIO: Record<string, string[]> = Object.fromEntries(
-  Object.entries(protocol.studio).map(([method, { parameters }]) => [
-    method,
-    Object.keys(parameters),
-  ]),
+  Object.entries(studio).map(([method, { parameters }]) => [method, Object.keys(parameters)]),
 );
 
 export interface Load {
   agentId: string;
   filename: string;
   source: string;
-  libraries: { name: string; source: string }[];
+  libraries: { path: string; source: string }[];
   functions: string[];
   handlers: string[];
 }
@@ -41,8 +40,6 @@ export interface Call {
   call: number;
   function: string;
   verbatim: boolean;
-  arguments: unknown[];
-  context: Record<string, unknown>;
 }
 
 export interface Exports {
@@ -53,12 +50,20 @@ export interface Exports {
 /** What went wrong in an agent, by the names the page turns into error codes. */
 export type FailureKind = "threw" | "value" | "memory" | "too_large" | "missing" | "load" | "crash";
 
+/** What an agent threw: where known, its class's name and the agent's own file and line. */
+export interface Thrown {
+  message: string;
+  name?: string | null;
+  file?: string | null;
+  line?: number | null;
+  stack?: string | null;
+}
+
 export class AgentFailure extends Error {
   constructor(
     readonly kind: FailureKind,
-    message: string,
-    readonly trace: string | null = null,
+    readonly thrown: Thrown,
   ) {
-    super(message);
+    super(thrown.message);
   }
 }

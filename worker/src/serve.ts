@@ -3,11 +3,15 @@
  *
  * The port is the worker's only way out: the global `onmessage` is deaf after the first message.
  */
-import { Session, type Emit, type Machine, type RuntimeFiles } from "./session";
+import type { WorkerMessages } from "./frame-messages";
+import { Session, type Emit, type ExtraFiles, type Machine, type RuntimeFiles } from "./session";
 
-export function serve(boot: (files: RuntimeFiles, emit: Emit) => Promise<Machine>): void {
-  self.onmessage = (event: MessageEvent<RuntimeFiles>) => {
+/** Makes the language's machine; `extras` are the files that only this agent's source asks for. */
+export type Boot = (files: RuntimeFiles, extras: ExtraFiles, emit: Emit) => Promise<Machine>;
+
+export function serve(boot: Boot): void {
+  self.onmessage = ({ data, ports }: MessageEvent<WorkerMessages["boot"]>) => {
     self.onmessage = null;
-    void new Session(event.ports[0]!).start((emit) => boot(event.data, emit));
+    void new Session(ports[0]!).start((emit) => boot(data.files, data.extras, emit));
   };
 }

@@ -6,14 +6,23 @@
  * honest agent's messages within what the page accepts; the page enforces the same numbers.
  */
 import { Channel } from "./channel";
-import { AgentFailure, LIMITS, type Call, type Exports, type Fields, type Load } from "./protocol";
+import {
+  AgentFailure,
+  LIMITS,
+  type Call,
+  type Exports,
+  type Fields,
+  type FailureKind,
+  type Load,
+  type Thrown,
+} from "./protocol";
 
 export type Emission =
   | { op: "request"; id: number; method: string; arguments: unknown[] }
   | { op: "notice"; kind: string; text: string }
   | { op: "wake"; after: number }
   | { op: "result"; value: string | null }
-  | { op: "error"; kind: string; message: string; stack?: string | null };
+  | ({ op: "error"; kind: string } & Thrown);
 
 export type Emit = (text: string, store?: string | null) => void;
 
@@ -28,18 +37,22 @@ export interface Machine {
   /**
    * Starts a call. The value of one that ends at once and leaves the store as it was is answered,
    * which takes the least work; undefined: the end is emitted, now or during a later entry.
+   * `values` is a JSON list: the arguments and the context.
    */
-  call(call: Call, store: string | null): string | null | undefined;
+  call(call: Call, values: string, store: string | null): string | null | undefined;
   /** Answers a request: JSON of `{id, value}` or `{id, code, message}`. */
   settle(text: string): void;
   /** A wake-up the machine asked for is due; it asks again for what is due later. */
   wake(): void;
 }
 
-export type Boot = (emit: Emit) => Promise<Machine>;
+type Start = (emit: Emit) => Promise<Machine>;
 
 /** File name -> compiled WebAssembly, or for an archive a handle that workers share. */
 export type RuntimeFiles = Record<string, WebAssembly.Module | Blob>;
+
+/** File name -> a file of those that only agents get whose source names what is in it. */
+export type ExtraFiles = Record<string, Blob>;
 
 export class Session {
   private readonly channel: Channel;
@@ -51,10 +64,10 @@ export class Session {
   private dropped = 0;
 
   constructor(port: MessagePort) {
-    this.channel = new Channel(port, (type, fields, store) => this.handle(type, fields, store));
+    this.channel = new Channel(port, (...message) => this.handle(...message));
   }
 
-  async start(boot: Boot): Promise<void> {
+  async start(boot: Start): Promise<void> {
     try {
       this.machine = await boot((text, store) => this.emitted(JSON.parse(text), store ?? null));
       this.channel.send("ready", {});
@@ -63,10 +76,10 @@ export class Session {
     }
   }
 
-  private handle(type: string, fields: Fields, store: string | null): void {
+  private handle(type: string, fields: Fields, body: string, store: string | null): void {
     if (type === "load") void this.load(fields as unknown as Load);
-    else if (type === "call") this.begin(fields as unknown as Call, store);
-    else this.reply(type, fields);
+    else if (type === "call") this.begin(fields as unknown as Call, body, store);
+    else this.reply(fields, body);
   }
 
   private async load(program: Load): Promise<void> {
@@ -79,19 +92,21 @@ export class Session {
     }
   }
 
-  private begin(call: Call, store: string | null): void {
+  private begin(call: Call, values: string, store: string | null): void {
     this.renewBudget();
     this.call = call.call;
     this.enter((machine) => {
-      const value = machine.call(call, store);
+      const value = machine.call(call, values, store);
       if (value !== undefined) this.result(value, null);
     });
   }
 
-  private reply(type: string, fields: Fields): void {
-    const { request, ...outcome } = fields;
+  /** `value` is a JSON text, empty in a refusal. */
+  private reply({ request, ...refusal }: Fields, value: string): void {
     if (!this.open.delete(request as number)) return; // answered after the call it belonged to
-    const text = JSON.stringify({ id: request, ok: type === "reply", ...outcome });
+    const text = value
+      ? `{"id":${request},"ok":true,"value":${value}}`
+      : JSON.stringify({ id: request, ok: false, ...refusal });
     this.enter((machine) => machine.settle(text));
   }
 
@@ -115,11 +130,7 @@ export class Session {
     else if (emission.op === "notice") this.notice(emission.kind, emission.text);
     else if (emission.op === "wake") this.wakeAfter(emission.after);
     else if (emission.op === "result") this.result(emission.value, store);
-    else
-      this.endCall(
-        "error",
-        describe(new AgentFailure(emission.kind as "threw", emission.message, emission.stack)),
-      );
+    else this.endCall("error", describe(new AgentFailure(emission.kind as FailureKind, emission)));
   }
 
   private request({ id, method, arguments: list }: Emission & { op: "request" }): void {
@@ -190,14 +201,21 @@ export class Session {
 }
 
 function describe(error: unknown): Fields {
-  const failure = error instanceof AgentFailure ? error : new AgentFailure("crash", String(error));
-  const { kind, message, trace } = failure;
-  const limit = LIMITS.errorCharacters;
+  const failure =
+    error instanceof AgentFailure ? error : new AgentFailure("crash", { message: String(error) });
+  const { message, name, file, line, stack } = failure.thrown;
   return {
-    kind,
-    message: cut(message, limit),
-    stack: trace === null || trace === undefined ? null : cut(trace, limit),
+    kind: failure.kind,
+    message: cut(message, LIMITS.errorCharacters),
+    name: cutOrNull(name, LIMITS.nameCharacters),
+    file: cutOrNull(file, LIMITS.nameCharacters),
+    line: Number.isSafeInteger(line) ? line : null,
+    stack: cutOrNull(stack, LIMITS.errorCharacters),
   };
+}
+
+function cutOrNull(text: string | null | undefined, limit: number): string | null {
+  return typeof text === "string" ? cut(text, limit) : null;
 }
 
 /** Well-formed text of at most `limit` UTF-16 units; never ends in half of a surrogate pair. */

@@ -18,6 +18,7 @@ from personae.browser.sandbox import FrameSandbox
 from personae.browser.wake import wake
 from personae.package.model import AgentProgram, Manifest
 from personae.sandbox.process import AgentProcess, StoreText
+from personae.written import Written
 from pyodide.ffi import create_once_callable, to_js
 
 wake()  # as the player's interpreter does
@@ -140,13 +141,15 @@ async def call(text: str) -> str:
     """
     spec = json.loads(text)
     agent, store = kept[spec["language"]], StoreText(0, store_text(spec["size"]))
-    first = await agent.call("empty", [], context={}, store=store, serve=serve, verbatim=True)
+    first = await agent.call(
+        "empty", Written("[]"), context={}, store=store, serve=serve, verbatim=True
+    )
     current = [store, first.store]
 
     async def once() -> None:
         outcome = await agent.call(
             spec["function"],
-            [],
+            Written("[]"),
             context={},
             store=current[1] or current[0],
             serve=serve,
@@ -154,8 +157,8 @@ async def call(text: str) -> str:
         )
         current[1] = outcome.store or current[1]
 
-    fields = {"call": 12, "function": "empty", "verbatim": True, "arguments": [], "context": {}}
-    message = json.dumps({"type": "call", **fields}, separators=(",", ":"))
+    fields = {"call": 12, "function": "empty", "verbatim": True}
+    message = json.dumps({"type": "call", **fields}, separators=(",", ":")) + "\n[{}]"
 
     async def bare() -> None:
         await state["echo"].round_trip(message)

@@ -80,6 +80,38 @@ const tools = {
     store.special = special[args.kind]();
   },
   special_result: (args) => special[args.kind](),
+  raise: (args, store, studio) => raised[args.how](studio),
+  roll: () => Array.from({ length: 8 }, () => Math.floor(Math.random() * 1e9)).join(" "),
+};
+
+class GameError extends Error {}
+
+function lose() {
+  throw new GameError("lost"); // raises deep
+}
+
+const raised = {
+  missing: () => {
+    const nothing = undefined;
+    nothing.moood.more(); // raises missing
+  },
+  value: () => {
+    throw new RangeError("42"); // raises value
+  },
+  silent: () => {
+    throw new RangeError(); // raises silent
+  },
+  object: () => {
+    throw { code: 3 };
+  },
+  deep: () => lose(),
+  later: async (studio) => {
+    await studio.context.readFile("a.txt");
+    throw new RangeError("too late"); // raises later
+  },
+  refused: async (studio) => {
+    await studio.context.readFile("refuse"); // raises refused
+  },
 };
 
 const special = {

@@ -128,6 +128,46 @@ function tools.special(args, store) store.special = special[args.kind]() end
 
 function tools.special_result(args) return special[args.kind]() end
 
+local function lose()
+  error("lost") -- raises deep
+end
+
+local raised = {
+  missing = function()
+    local nothing
+    return nothing.moood -- raises missing
+  end,
+  object = function() error({ code = 3 }) end, -- raises object
+  silent = function()
+    error() -- raises silent
+  end,
+  deep = function() lose() end,
+  later = function(studio)
+    studio.context.readFile("a.txt"):await()
+    error("too late") -- raises later
+  end,
+  refused = function(studio)
+    studio.context.readFile("refuse"):await() -- raises refused
+  end,
+  inside = coroutine.wrap(function()
+    error("in a coroutine") -- raises inside
+  end),
+}
+
+function tools.raise(args, store, studio) raised[args.how](studio) end
+
+function tools.roll()
+  local rolled = {}
+  for i = 1, 8 do rolled[i] = math.random(0, 999999999) end
+  return table.concat(rolled, " ")
+end
+
+-- What Lua takes when no seed is named is the same in workers that start together.
+function tools.roll_seeded()
+  math.randomseed()
+  return tools.roll()
+end
+
 function on_load(store)
   if store.items and #store.items > 0 then return #store.items .. " items" end
 end

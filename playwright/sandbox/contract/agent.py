@@ -3,6 +3,7 @@
 @description Does what cases.json asks; the same agent exists in four languages.
 """
 
+import random
 from datetime import UTC, datetime
 
 
@@ -134,7 +135,48 @@ def set_special(args, store):
     store["special"] = SPECIAL[args["kind"]]()
 
 
+class GameError(Exception):
+    pass
+
+
+def lose():
+    raise GameError("lost")  # raises deep
+
+
+def missing(studio):
+    return {}["moood"]  # raises missing
+
+
+def value(studio):
+    raise RuntimeError("42")  # raises value
+
+
+def silent(studio):
+    raise TimeoutError  # raises silent
+
+
+async def later(studio):
+    await studio.context.readFile("a.txt")
+    raise TimeoutError("too late")  # raises later
+
+
+async def refused(studio):
+    await studio.context.readFile("refuse")  # raises refused
+
+
+RAISED = {
+    "missing": missing,
+    "value": value,
+    "silent": silent,
+    "deep": lambda studio: lose(),
+    "later": later,
+    "refused": refused,
+}
+
+
 TOOLS = {
+    "raise": lambda args, store, studio: RAISED[args["how"]](studio),
+    "roll": lambda args: " ".join(str(random.randrange(10**9)) for _ in range(8)),
     "nothing": lambda args: None,
     "text": lambda args: args["value"],
     "value": lambda args: args["value"],

@@ -6,10 +6,11 @@ self.onmessage = ({ ports: [port] }) => {
   const encode = (value) => new TextEncoder().encode(JSON.stringify(value)).buffer;
   const say = (message, store = null) => port.postMessage([encode(message), store && encode(store)]);
   port.onmessage = async ({ data }) => {
-    const message = JSON.parse(Array.isArray(data) ? data[0] : data);
+    const [line, body] = (Array.isArray(data) ? data[0] : data).split("\n");
+    const message = JSON.parse(line);
     if (message.type === "load") say({ type: "loaded", functions: message.functions, handlers: [] });
     if (message.type !== "call") return;
-    const [name, argument] = message.arguments;
+    const [name, argument] = JSON.parse(body);
     if (name === "escape") say({ type: "result", call: message.call, value: JSON.stringify(await escape(argument)) });
     else lies[name](say, port, message);
   };

@@ -1,18 +1,21 @@
 """Everything the player would refuse or warn about, without playing.
 
-Made of what the player itself does: loading, and the registration of tools and commands.
+Made of what the player itself does (loading, and the registration of tools and commands) and of a
+look at the agents' sources for what their sandbox has not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from personae.authoring.absent import warn_of_absent
 from personae.authoring.disk import read_source
+from personae.authoring.portable_schemas import unportable
 from personae.errors import PackageError
 from personae.package.load import load_steps
-from personae.package.model import Package, Problem
+from personae.package.model import AgentProgram, Package, Problem
 from personae.package.report import Report
 from personae.package.steps import run
 
@@ -37,9 +40,22 @@ def check_source(source: bytes | Mapping[str, bytes], report: Report) -> Package
         package = run(load_steps(source, report))
     except PackageError:
         return None
-    for warning in build_registry(package).warnings:
+    registry = build_registry(package)
+    for warning in registry.warnings:
         report.warning(warning.file, warning.message, warning.line, warning.column)
+    for program in registry.everyone():
+        warn_of_absent(program, report)
+        for tool in program.manifest.tools:
+            for message in unportable(tool):
+                report.warning(program.path, message)
     return package
+
+
+def _programs(package: Package) -> Iterator[AgentProgram]:
+    for program in package.agents:
+        yield program
+        if program.sub_agent is not None:
+            yield from program.sub_agent.private
 
 
 def _warn_of_typescript(archive: bytes, report: Report) -> None:

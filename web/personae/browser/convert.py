@@ -1,7 +1,6 @@
-"""The one boundary with JavaScript: values are normalised here, once.
+"""Values across the boundary with JavaScript, as several adapters convert them.
 
-Above this module there are only plain Python values. Functions come in pairs: a thin ``*_from_js``
-or ``*_to_js``, and pure functions that never see a proxy.
+What comes in is plain Python: the adapters beside this module hand on no proxy.
 """
 
 from __future__ import annotations

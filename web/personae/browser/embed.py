@@ -16,8 +16,8 @@ from personae.browser.convert import value_from_js
 from personae.browser.environment import embedded_environment
 from personae.errors import PersonaeError
 from personae.player.character_player import CharacterPlayer
+from personae.turn.events import EMISSIONS
 
-EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error")
 CALLS = frozenset(
     (
         *("send", "regenerate", "edit", "delete", "truncate", "reject", "clear", "fork"),
@@ -43,7 +43,7 @@ _OPTIONS = {
 
 
 class EmbeddedPlayer:
-    """One player of an embedding page. ``hear(event, payload)`` gets JSON text."""
+    """One player of an embedding page. ``hear(event, payload, who)`` gets JSON text."""
 
     def __init__(self, source: Any, settings_text: str, hear: JsProxy) -> None:
         self._source = value_from_js(source)
@@ -56,7 +56,7 @@ class EmbeddedPlayer:
             options = keyword_options(self._settings)
             environment = await embedded_environment(self._settings.get("storage", "indexeddb"))
             player = CharacterPlayer(package=self._source, environment=environment, **options)
-            for event in EVENTS:
+            for event in EMISSIONS:
                 player.on(event, self._forward(event))
             await player.ready()
             self._player = player
@@ -65,10 +65,10 @@ class EmbeddedPlayer:
         return json.dumps({"value": None})
 
     def _forward(self, event: str) -> Callable[[Any], None]:
-        def forward(payload: Any) -> None:
+        def forward(payload: Any, who: dict[str, str] | None = None) -> None:
             if isinstance(payload, Exception):
                 payload = error_json(payload)
-            self._hear(event, json.dumps(payload))
+            self._hear(event, json.dumps(payload), json.dumps(who))
 
         return forward
 

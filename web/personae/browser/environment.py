@@ -11,10 +11,10 @@ from pyodide.ffi import JsException
 from personae.bounded_json import load_json
 from personae.browser.clock import BrowserClock
 from personae.browser.locks import try_lock
-from personae.browser.memory import MemoryStorage
+from personae.browser.memory_storage import MemoryStorage
 from personae.browser.package_fetch import PackageFetcher
+from personae.browser.page_reader import read_page
 from personae.browser.python_packages import install
-from personae.browser.reader import read_page
 from personae.browser.sandbox import FrameSandbox
 from personae.browser.storage import IndexedDBStorage
 from personae.browser.transport import FetchTransport

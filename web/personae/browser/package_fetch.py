@@ -28,14 +28,15 @@ class PackageFetcher:
 
     async def __call__(self, url: str, arrived: Arrived) -> bytearray:
         href = checked_url(url)
+        proxied = False
         try:
             response = await personae_host.fetchPackage(href)
         except JsException as error:
             if not self._proxy or js.URL.new(href).origin == js.location.origin:
                 raise refused(url, error_message(error), proxy=self._proxy) from error
-            response = await self._through_proxy(href)
+            response, proxied = await self._through_proxy(href), True
         if not response.ok:
-            raise await failed(url, response)
+            raise await proxy_failed(url, response) if proxied else failed(url, response)
         return await body_of(response, url, arrived)
 
     async def _through_proxy(self, url: str) -> Any:
@@ -103,19 +104,23 @@ def refused(url: str, reason: str, *, proxy: bool) -> PackageError:
     )
 
 
-async def failed(url: str, response: Any) -> PackageError:
-    """The error for an answer that is not a success; the proxy's own say why in JSON."""
+async def proxy_failed(url: str, response: Any) -> PackageError:
+    """The error for an answer of the proxy that is not a success: it says why in JSON."""
     text = str(await response.text())
     try:
         said = load_json(text)["error"]
         return PackageError(str(said["code"]), str(said["message"]), url=url)
     except (ValueError, KeyError, TypeError):
-        pass
+        return failed(url, response)
+
+
+def failed(url: str, response: Any) -> PackageError:
+    """The same of another server: whatever it says is not ours to say."""
     status = int(response.status)
     remedy = "The link may have moved: ask for a new one." if status in (404, 410) else ""
     return PackageError(
         "package_http_error",
-        f"{url} answered with HTTP {status} {response.statusText}. {remedy}".strip(),
+        f"{url} answered with HTTP {status}. {remedy}".strip(),
         url=url,
         status=status,
     )

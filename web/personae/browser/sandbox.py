@@ -13,21 +13,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 import js
 import personae_host
 from pyodide.ffi import create_proxy, to_js
 
+from personae.browser.convert import options_to_js
 from personae.errors import AgentError
 from personae.ports import Language, Receive
-from personae.sandbox.channel import limit
+from personae.protocol import declarations, limit
 
 Progress = Callable[[Language, int, int], None]
 """Language, files fetched so far, files in all: shown while a language's runtime loads."""
 
-HELLO = "personae-sandbox"
+
+def _message(type_: str, **fields: Any) -> Any:
+    """A message to the frame, as a JavaScript object."""
+    declared = declarations("frame")[type_]
+    assert declared.sender == "page" and fields.keys() == declared.names, type_
+    return options_to_js({"type": type_, **fields})
+
+
+def _heard(message: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The type and the fields of a message from the frame, which is ours like the page."""
+    type_, fields = message.pop("type"), message
+    declared = declarations("frame")[type_]
+    problem = declared.problem(type_, fields)
+    assert declared.sender == "frame" and problem is None, problem or type_
+    return type_, fields
 
 
 def _ignore(language: Language, done: int, total: int) -> None:
@@ -49,7 +64,8 @@ class FrameSandbox:
         self._assets = assets
         self._progress = progress
         self._opening: asyncio.Task[None] | None = None
-        self._prepared: dict[Language, asyncio.Task[None]] = {}
+        self._prepared: dict[str, asyncio.Task[None]] = {}
+        """Of languages and of extras, whose names differ."""
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._wires: dict[int, FrameWire] = {}
         self._workers = 0
@@ -58,15 +74,17 @@ class FrameSandbox:
         self._port: Any = None
         self._listener: Any = None
 
-    async def open(self, language: Language, receive: Receive) -> FrameWire:
-        """See ports.Sandbox. The frame and each language's files are set up on first use."""
+    async def open(
+        self, language: Language, receive: Receive, extras: Sequence[str] = ()
+    ) -> FrameWire:
+        """See ports.Sandbox. The frame, a language's files and extras are set up on first use."""
         if self._opening is None:
             self._opening = asyncio.ensure_future(self._open_frame())
         await self._retryable(self._opening, self._forget_frame)
-        if language not in self._prepared:
-            self._prepared[language] = asyncio.ensure_future(self._prepare(language))
-        await self._retryable(self._prepared[language], lambda: self._prepared.pop(language, None))
-        return self._start(language, receive)
+        await self._once(language, self._prepare, language)
+        for extra in extras:
+            await self._once(extra, self._prepare_extra, extra)
+        return self._start(language, receive, extras)
 
     def close(self) -> None:
         """Ends every worker and removes the frame."""
@@ -74,6 +92,13 @@ class FrameSandbox:
             wire.terminate()
         self._forget_frame()
         self._prepared.clear()
+
+    async def _once(
+        self, name: str, prepare: Callable[[Any], Coroutine[Any, Any, None]], what: Any
+    ) -> None:
+        if name not in self._prepared:
+            self._prepared[name] = asyncio.ensure_future(prepare(what))
+        await self._retryable(self._prepared[name], lambda: self._prepared.pop(name, None))
 
     async def _retryable(self, task: asyncio.Task[None], forget: Callable[[], object]) -> None:
         """Waits for a shared step; when it fails, the next caller tries it again."""
@@ -107,7 +132,7 @@ class FrameSandbox:
         js.document.body.appendChild(frame)
         try:
             await loaded.wait()
-            frame.contentWindow.postMessage(HELLO, "*", to_js([channel.port2]))
+            frame.contentWindow.postMessage(_message("open"), "*", to_js([channel.port2]))
             await asyncio.wait_for(opened, 20)
         finally:
             frame.removeEventListener("load", on_load)
@@ -133,40 +158,46 @@ class FrameSandbox:
         for name, buffer in zip(names, buffers, strict=True):
             js.Reflect.set(files, name, buffer)
         prepared = self._expect(f"prepared {language}")
-        self._tell({"type": "runtime", "language": language, "files": files}, buffers)
+        self._tell(buffers, "runtime", language=language, files=files)
         await prepared
         self._progress(language, len(names), len(names))
+
+    async def _prepare_extra(self, extra: str) -> None:
+        names = self._index["extras"][extra]
+        buffers = await asyncio.gather(*(_buffer(self._assets.sandbox + name) for name in names))
+        files = js.Object.new()
+        for name, buffer in zip(names, buffers, strict=True):
+            js.Reflect.set(files, name, buffer)
+        self._tell(buffers, "extra", extra=extra, files=files)
 
     def _expect(self, what: str) -> asyncio.Future[None]:
         self._waiting[what] = future = asyncio.get_running_loop().create_future()
         return future
 
-    def _start(self, language: Language, receive: Receive) -> FrameWire:
+    def _start(self, language: Language, receive: Receive, extras: Sequence[str]) -> FrameWire:
         self._workers += 1
         worker = self._workers
         channel = js.MessageChannel.new()
         wire = FrameWire(channel.port1, receive, lambda: self._terminate(worker))
         self._wires[worker] = wire
-        self._tell({"type": "start", "worker": worker, "language": language}, [channel.port2])
+        self._tell([channel.port2], "start", worker=worker, language=language, extras=extras)
         return wire
 
     def _terminate(self, worker: int) -> None:
         del self._wires[worker]
-        self._tell({"type": "terminate", "worker": worker}, [])
+        self._tell([], "terminate", worker=worker)
 
-    def _tell(self, message: dict[str, Any], transfer: list[Any]) -> None:
-        self._port.postMessage(
-            to_js(message, dict_converter=js.Object.fromEntries), to_js(transfer)
-        )
+    def _tell(self, transfer: list[Any], type_: str, **fields: Any) -> None:
+        self._port.postMessage(_message(type_, **fields), to_js(transfer))
 
     def _from_frame(self, event: Any) -> None:
-        message = event.data
-        if message.type == "broken":
-            wire = self._wires.get(message.worker)
+        type_, fields = _heard(event.data.to_py())
+        if type_ == "broken":
+            wire = self._wires.get(fields["worker"])
             if wire is not None:
-                wire.broken(message.message)
+                wire.broken(fields["message"])
             return
-        what = "opened" if message.type == "opened" else f"prepared {message.language}"
+        what = " ".join((type_, *fields.values()))
         future = self._waiting.pop(what, None)
         if future is not None and not future.done():
             future.set_result(None)

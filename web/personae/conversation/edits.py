@@ -1,8 +1,8 @@
 """User edits of a conversation, as pure functions from entries to an ``Edit``.
 
-Reference: Hook events, afterUserEdit; architecture: Conversation data. Invariants: an edit never
-reorders entries and never leaves a tool result without its call; a cut keeps the results of the
-last call it keeps; audit entries and summaries go only with what lies behind a cut.
+Reference: Hook events, afterUserEdit. Invariants: an edit never reorders entries and never leaves
+a tool result without its call; a cut keeps the results of the last call it keeps; audit entries and
+summaries go only with what lies behind a cut.
 """
 
 from __future__ import annotations
@@ -35,11 +35,6 @@ class Edit:
     """Member -> its toolCallIds that left the history, ascending; no member without any."""
     last_viable: int
     """The highest toolCallId that is left; 0 when none is."""
-
-    @property
-    def deleted_numbers(self) -> tuple[int, ...]:
-        """The toolCallIds that left the history, whoever's they were, ascending."""
-        return tuple(sorted(number for numbers in self.lost.values() for number in numbers))
 
 
 def truncate(entries: Sequence[Entry], entry_id: str) -> Edit:

@@ -15,6 +15,8 @@ Role = Literal["user", "assistant", "tool", "log", "summary"]
 ResultState = Literal["answered", "suspended", "cut"]
 """What became of a tool call: it has its result, waits for the user, or never ran to its end. A
 call without a tool entry is open."""
+Cut = Literal["length", "filter", "end"]
+"""What ended an answer early: the limit of its length, a content filter, or nobody said what."""
 
 
 FIRST_MEMBER = "m1"
@@ -32,6 +34,8 @@ class ToolCall:
     number: int | None = None
     granted: tuple[ToolCall, ...] = ()
     """The calls a sub-agent made with its granted tools while it answered this one."""
+    fields: dict[str, Any] | None = None
+    """What else the provider sent with the call; sent back as ``Entry.reasoning_fields`` are."""
     extra: dict[str, Any] | None = None
     """Fields of a newer version, kept as they are."""
 
@@ -46,10 +50,19 @@ class Entry:
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
     reasoning_fields: dict[str, Any] | None = None
-    """The provider's own form of its reasoning; sent back within the turn."""
+    """Fields of the message that its provider wants back, its reasoning among them; sent back
+    within the turn."""
+    source: str | None = None
+    """Who sent those fields, and those of the calls; nobody else gets them. None: not known."""
+    pictures: tuple[str, ...] = ()
+    """URLs of what the model drew."""
     model: str | None = None
     usage: dict[str, Any] | None = None
     stopped: bool = False
+    """The answer is not whole."""
+    cut: Cut | None = None
+    """Of an answer that is not whole: what the model ended it with; None: the user did, or a
+    failure that was said."""
     rejected: bool = False
     tool_call_id: str | None = None
     number: int | None = None

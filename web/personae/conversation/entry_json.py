@@ -7,19 +7,20 @@ never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, cast, get_args
 
-from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
+from personae.conversation.entries import FIRST_MEMBER, Cut, Entry, ResultState, Role, ToolCall
+from personae.conversation.numbers import count_from, moment_from
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log", "summary")
-_CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted"))
+_CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted", "fields"))
 _ENTRY_FIELDS = frozenset(
     (
         *("id", "role", "content", "at", "tool_calls", "reasoning", "reasoningFields", "model"),
         *("usage", "stopped", "rejected", "tool_call_id", "toolCallId", "agentId", "ok"),
-        *("state", "member", "replyTo"),
+        *("state", "member", "replyTo", "source", "pictures", "cut"),
     )
 )
 
@@ -30,9 +31,12 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "tool_calls": [_call_to_json(call) for call in entry.tool_calls] or None,
         "reasoning": entry.reasoning,
         "reasoningFields": entry.reasoning_fields or None,
+        "source": entry.source,
+        "pictures": list(entry.pictures) or None,
         "model": entry.model,
         "usage": entry.usage,
         "stopped": entry.stopped or None,
+        "cut": entry.cut,
         "rejected": entry.rejected or None,
         "tool_call_id": entry.tool_call_id,
         "toolCallId": entry.number,
@@ -57,16 +61,19 @@ def entry_from_json(data: Any) -> Entry:
         id=fields.required("id", str),
         role=cast("Role", role),
         content=fields.required("content", str),
-        at=int(fields.required("at", (int, float))),
+        at=fields.number("at", fields.required("at", (int, float)), moment_from),
         tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
         reasoning=fields.optional("reasoning", str),
         reasoning_fields=fields.optional("reasoningFields", dict),
+        source=fields.optional("source", str),
+        pictures=tuple(map(str, fields.optional("pictures", list, []))),
         model=fields.optional("model", str),
         usage=fields.optional("usage", dict),
         stopped=fields.optional("stopped", bool, False),
+        cut=_cut(fields.optional("cut", str)),
         rejected=fields.optional("rejected", bool, False),
         tool_call_id=fields.optional("tool_call_id", str),
-        number=fields.optional("toolCallId", int),
+        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
         state=_state(fields.optional("state", str, "answered")),
@@ -82,10 +89,18 @@ def _state(text: str) -> ResultState:
     return cast("ResultState", text)
 
 
+def _cut(text: str | None) -> Cut | None:
+    if text is not None and text not in get_args(Cut):
+        raise _unreadable(f"cut is {text!r}")
+    return cast("Cut | None", text)
+
+
 def _call_to_json(call: ToolCall) -> dict[str, Any]:
     data: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": call.arguments}
     if call.number is not None:
         data["toolCallId"] = call.number
+    if call.fields:
+        data["fields"] = call.fields
     if call.granted:
         data["granted"] = [_call_to_json(inner) for inner in call.granted]
     return data | (call.extra or {})
@@ -97,8 +112,9 @@ def _call_from_json(data: Any) -> ToolCall:
         id=fields.required("id", str),
         name=fields.required("name", str),
         arguments=fields.required("arguments", str),
-        number=fields.optional("toolCallId", int),
+        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
+        fields=fields.optional("fields", dict),
         extra=fields.beyond(_CALL_FIELDS),
     )
 
@@ -120,6 +136,13 @@ class _Fields:
         if self._data.get(name) is None:
             return default
         return self._checked(name, kind)
+
+    def number(self, name: str, value: Any, read: Callable[[object], int] = count_from) -> Any:
+        """``value``, or nothing when there is none."""
+        try:
+            return None if value is None else read(value)
+        except (ValueError, OverflowError):
+            raise _unreadable(f"{name} is out of all bounds") from None
 
     def beyond(self, known: Set[str]) -> dict[str, Any] | None:
         """The fields that are not among ``known``; None when there are none."""

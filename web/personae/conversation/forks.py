@@ -13,7 +13,7 @@ from personae.conversation.entries import Entry
 
 
 def fork(entries: Sequence[Entry], entry_id: str) -> Edit:
-    """What the fork holds; ``removed`` and ``deleted_numbers`` are the source's past the point.
+    """What the fork holds; ``removed`` and ``lost`` are the source's past the point.
 
     Raises UsageError ``unknown_entry``.
     """

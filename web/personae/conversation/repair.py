@@ -1,4 +1,4 @@
-"""What a killed tab left behind (architecture: Conversation data).
+"""What a killed tab left behind.
 
 A tool call is stored before it runs and its result together with the agent's store afterwards.
 A call that is still open when a conversation is opened was therefore interrupted: its agent's

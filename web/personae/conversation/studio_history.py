@@ -14,18 +14,18 @@ from personae.conversation.turns import is_said
 
 
 def search(entries: Sequence[Entry], query: str) -> list[dict[str, Any]]:
-    """``[{role, content, index}]`` of the turns that contain ``query`` in any case."""
+    """``[{role, content, index}]`` of what was said that contains ``query`` in any case."""
     wanted = query.casefold()
-    return [turn for turn in _turns(entries) if wanted in turn["content"].casefold()]
+    return [said for said in _said(entries) if wanted in said["content"].casefold()]
 
 
 def span(entries: Sequence[Entry], start: int, end: int) -> list[dict[str, Any]]:
-    """``[{role, content, index}]`` of the turns at positions ``start`` up to, not with, ``end``."""
+    """``[{role, content, index}]`` of what was said at ``start`` up to, not with, ``end``."""
     first, last = max(0, start), max(0, end)
-    return list(_turns(entries[first:last], first))
+    return list(_said(entries[first:last], first))
 
 
-def _turns(entries: Sequence[Entry], offset: int = 0) -> Iterator[dict[str, Any]]:
+def _said(entries: Sequence[Entry], offset: int = 0) -> Iterator[dict[str, Any]]:
     for index, entry in enumerate(entries, offset):
         if is_said(entry):
             yield {"role": entry.role, "content": entry.content, "index": index}

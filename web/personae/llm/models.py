@@ -5,19 +5,21 @@ The rehearsal model (no AI, no key, no network) is one of them; it is the defaul
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
 
 from personae.credentials import Credentials
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
 from personae.llm.provider.quirks import Memory
-from personae.llm.request.body import Sampling, build_body
+from personae.llm.request.body import Sampling, ToolChoice, build_body, call_ids
 from personae.llm.request.encoded import Part
 from personae.llm.stream.reply import Event, Reply
 from personae.package.model import ToolDefinition
 from personae.ports import Clock, ModelTransport
 from personae.settings import REHEARSAL, Settings
+
+Role = Literal["main", "worker"]
 
 
 class Models:
@@ -40,6 +42,11 @@ class Models:
         """The main model's id."""
         return self._settings().model_for("main")
 
+    @property
+    def source(self) -> str:
+        """Who the main model is, as its replies tell it (``Reply.source``)."""
+        return self._endpoint("main")[1].mark
+
     def stream(
         self, messages: Sequence[Part], tools: Sequence[ToolDefinition], *, final: bool = False
     ) -> AsyncGenerator[Event, None]:
@@ -55,31 +62,32 @@ class Models:
             sampling=Sampling(settings.temperature, settings.top_p, settings.max_tokens),
         )
         client, endpoint = self._endpoint("main")
-        return client.stream(endpoint, body)
+        return client.stream(endpoint, body, call_ids(messages))
 
-    async def complete(
+    def whole_body(
         self,
         messages: Sequence[dict[str, Any]],
-        *,
-        role: str,
-        max_tokens: int,
-        temperature: float | None = None,
-        top_p: float | None = None,
+        sampling: Sampling,
         tools: Sequence[ToolDefinition] = (),
+        *,
         final: bool = False,
-    ) -> Reply:
-        """One whole answer of the ``"main"`` or ``"worker"`` model. Raises ModelError."""
-        body = build_body(
-            messages,
-            tools=tools,
-            tool_choice="none" if final else None,
-            sampling=Sampling(temperature, top_p, max_tokens),
-            stream=False,
+    ) -> dict[str, Any]:
+        """The body of a request for a whole answer, for ``complete``; ``final`` as for
+        ``stream``."""
+        choice: ToolChoice | None = "none" if final else None
+        return build_body(
+            messages, tools=tools, tool_choice=choice, sampling=sampling, stream=False
         )
-        client, endpoint = self._endpoint(role)
-        return await client.complete(endpoint, body)
 
-    def _endpoint(self, role: str) -> tuple[ChatClient, Endpoint]:
+    async def complete(self, role: Role, body: Mapping[str, Any], taken: Collection[str]) -> Reply:
+        """One whole answer of the ``"main"`` or ``"worker"`` model. Raises ModelError.
+
+        ``taken``: ids of calls that its own must differ from.
+        """
+        client, endpoint = self._endpoint(role)
+        return await client.complete(endpoint, body, taken)
+
+    def _endpoint(self, role: Role) -> tuple[ChatClient, Endpoint]:
         settings = self._settings()
         model = settings.model_for(role)
         if model == REHEARSAL:

@@ -14,6 +14,7 @@ from personae.package.json_schema import own_schema, violations
 from personae.package.json_text import JsonFault, locate, locate_children, parse, place
 from personae.package.report import Report
 from personae.package.resolver import Resolver, build_resolver
+from personae.unicode import plain_line
 
 FILE = "config.json"
 SUB_AGENT = "studio.sub-agent"
@@ -22,6 +23,8 @@ MAX_CONFIG_BYTES = 1 << 20
 MAX_LISTED = 100
 """Wrong values of config.json that are reported one by one."""
 UNNAMED = "Unnamed character"
+LONGEST_NAME = 80
+"""Characters: the name stands in sentences of the player's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,9 @@ def read_config(text: str, report: Report) -> Config | None:
 
 def _name(raw: dict[str, Any], report: Report) -> str:
     name = raw.get("name")
-    if isinstance(name, str) and name.strip():
-        return name.strip()
+    shown = plain_line(name, LONGEST_NAME) if isinstance(name, str) else ""
+    if shown:
+        return shown
     if name is None or isinstance(name, str):
         report.warning(FILE, f"the character has no name; it is shown as {UNNAMED!r}")
     return UNNAMED

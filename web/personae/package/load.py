@@ -1,8 +1,8 @@
 """Loads a character package: the one way from bytes to a Package.
 
 Reference: Loading a character package. Everything wrong is reported at once: PackageError
-``package_invalid``, with every Problem in ``detail["problems"]``. ``load_package`` and
-``load_package_async`` take the same steps; the latter leaves a page responsive.
+``package_invalid``, with every Problem in ``detail["problems"]``. A page that loads one stays
+responsive; the check for authors takes the same steps at once.
 """
 
 from __future__ import annotations
@@ -18,22 +18,18 @@ from personae.package.config import FILE, MAX_CONFIG_BYTES, SUB_AGENT, Config, r
 from personae.package.content import Content, read_content, read_states
 from personae.package.model import AgentProgram, Package
 from personae.package.report import Report
-from personae.package.steps import Install, Progress, Steps, run, run_async, with_python_package
-
-
-def load_package(source: Source) -> Package:
-    """The package in a zip file's bytes or in ``{path: bytes}``. Raises PackageError."""
-    return run(load_steps(source, Report()))
+from personae.package.steps import Install, Progress, Steps, run_async, with_python_package
 
 
 async def load_package_async(
     source: Source, progress: Progress | None = None, install: Install | None = None
 ) -> Package:
-    """``load_package`` in slices of a few milliseconds.
+    """The package in a zip file's bytes or in ``{path: bytes}``, in slices of a few milliseconds.
 
+    Raises PackageError.
     ``progress`` gets the phase (``reading``, ``decoding``, ``agents``, ``hashing``), how much is
-    done and how much there is, in bytes or files. ``install`` makes a library importable that
-    only some packages need (``jsonschema`` or ``ruamel``), where it is not there from the start.
+    done and how much there is, in bytes or files. ``install`` makes a Python package importable
+    that only some characters need (``jsonschema`` or ``ruamel``), where it is not there already.
     """
     return await run_async(load_steps(source, Report()), progress, install)
 

@@ -1,6 +1,6 @@
 """What a loaded character package is: plain values, nothing read lazily.
 
-Produced by ``load_package``; everything the player needs afterwards is here.
+Produced by ``load.py``; everything the player needs afterwards is here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from personae.ports import Language
 HookEvent = Literal[
     "conversationStart", "beforeResponse", "afterResponse", "afterToolCall", "afterUserEdit"
 ]
+"""The one list of hook events: manifests, calls and the sandbox go by it."""
+
+
+def hook_function(event: HookEvent) -> str:
+    """The function that an agent exports for an event."""
+    return f"on{event[0].upper()}{event[1:]}"
 
 
 @dataclass(frozen=True, slots=True)

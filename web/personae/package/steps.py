@@ -27,7 +27,7 @@ Step = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class PythonPackage:
-    """A step that waits for a library; ``name`` is what failed to import."""
+    """A step that waits for a Python package; ``name`` is what failed to import."""
 
     name: str
 
@@ -77,7 +77,7 @@ async def run_async(
 
 
 def with_python_package(action: Callable[[Report], T], report: Report) -> Steps[T]:
-    """The result of ``action``, which is done again once a library that it missed is there.
+    """The result of ``action``, which is done again once a package that it missed is there.
 
     It reports to a report of its own, so that nothing is reported twice.
     """

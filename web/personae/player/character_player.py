@@ -283,7 +283,7 @@ class CharacterPlayer:
         return self._seat.agents.store(views.find_agent(self._seat, agent_id))
 
     def agent_log(self, agent_id: str) -> list[dict[str, Any]]:
-        """What the agent did, see ``agent_log.AgentLog``."""
+        """What the agent did, see ``activity_log.ActivityLog``."""
         program = views.find_agent(self._seat, agent_id)
         return self._seat.room.log.lines(self._seat.belongings.owner(program.agent_id))
 
@@ -404,10 +404,12 @@ class CharacterPlayer:
         return journal
 
     def _writable(self) -> Session:
-        """The open session, for one that changes it. Raises UsageError."""
+        """The open session, which the user changes. Raises UsageError."""
         self._check_alive()
-        check_free(self._session)
-        return self._session
+        session = self._session
+        check_free(session)
+        session.room.user_acted = True
+        return session
 
     def _check_alive(self) -> None:
         if self._disposed:

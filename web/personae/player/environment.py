@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from personae.package.sources import Fetch
 from personae.ports import Clock, ModelTransport, Notifier, Sandbox, Storage
 from personae.storage.leases import Lock
 from personae.storage.provider_facts import ProviderFacts
 from personae.storage.saver import Saver
+from personae.turn.studio.web_fetch import WebReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Environment:
     fetch_package: Fetch
     lock: Lock
     install: Callable[[str], Awaitable[None]] | None = None
-    """Makes a library importable that only some packages need (``jsonschema``, ``ruamel``); None:
-    they are there."""
-    web_reader: Callable[[str, int], Awaitable[dict[str, Any]]] | None = None
-    """The host's page reader for studio.web.fetch: url, most characters; None: not offered."""
+    """Makes a Python package importable that only some characters need (``jsonschema``,
+    ``ruamel``); None: they are there."""
+    web_reader: WebReader | None = None
+    """None: the host offers none."""
     saver: Saver = field(init=False)
     """Writes to the storage for all players of the page."""
     provider_facts: ProviderFacts = field(init=False)

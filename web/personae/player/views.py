@@ -13,15 +13,21 @@ from personae.llm.request.token_estimate import estimate_message, estimate_promp
 from personae.package.model import AgentProgram
 from personae.storage.head import Head
 from personae.turn.seat import Seat
+from personae.unicode import plain_line
+
+LONGEST_TITLE = 200
+"""Characters."""
 
 
 def conversation(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """The user and assistant entries: ``{id, index, role, content}``, ``stopped`` and ``rejected``
-    where they are true. Rounds that only called tools say nothing and are left out."""
+    where they are true, ``cut`` and ``pictures`` where there are any. Rounds that only called
+    tools say nothing and are left out."""
     return [
         _message(index, entry)
         for index, entry in enumerate(entries)
-        if entry.role in ("user", "assistant") and (entry.content or not entry.tool_calls)
+        if entry.role in ("user", "assistant")
+        and (entry.content or entry.pictures or not entry.tool_calls)
     ]
 
 
@@ -33,7 +39,7 @@ def conversation_list(heads: Iterable[Head], current: Head) -> list[dict[str, An
     return [
         {
             "id": head.id,
-            "title": head.title,
+            "title": plain_line(head.title, LONGEST_TITLE),
             "createdAt": head.created_at,
             "updatedAt": head.updated_at,
         }
@@ -69,13 +75,23 @@ def prompt_preview(seat: Seat) -> dict[str, Any]:
 
 
 def _message(index: int, entry: Entry) -> dict[str, Any]:
-    message = {"id": entry.id, "index": index, "role": entry.role, "content": entry.content}
+    message: dict[str, Any] = {
+        "id": entry.id,
+        "index": index,
+        "role": entry.role,
+        "content": entry.content,
+    }
+    if entry.pictures:
+        message["pictures"] = list(entry.pictures)
+    if entry.cut:
+        message["cut"] = entry.cut
     marks = {"stopped": entry.stopped, "rejected": entry.rejected}
     return message | {name: True for name, marked in marks.items() if marked}
 
 
 def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
-    manifest, registry = program.manifest, seat.registry
+    manifest, registry, meter = program.manifest, seat.registry, seat.room.meter
+    account = meter.account(seat.belongings.owner(program.agent_id))
     store = seat.belongings.store(program.agent_id)
     return {
         "id": program.agent_id,
@@ -102,7 +118,12 @@ def _agent(seat: Seat, program: AgentProgram, private: bool) -> dict[str, Any]:
         "worker": seat.agents.worker_state(program.agent_id),
         "storeSize": len(store.text) if store else 0,
         "tokensSpent": {
-            "response": seat.room.meter.response_spent,
+            "response": meter.response_spent,
             "conversation": seat.room.journal.head.tokens_spent,
+        },
+        "modelCalls": {
+            "spent": account.spent,
+            "reserved": account.reserved,
+            "refused": account.refused,
         },
     }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from personae.errors import BridgeError
-from personae.sandbox.channel import is_whole, protocol
+from personae.protocol import protocol
 
 
 def checked_request(apis: Collection[str], method: str, arguments: list[Any]) -> dict[str, Any]:
@@ -36,6 +36,10 @@ def _named(method: str, parameters: dict[str, str], arguments: list[Any]) -> dic
     return named
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _typed(method: str, name: str, kind: str, value: Any) -> Any:
     converted = _CONVERTERS[kind](value)
     if converted is None:
@@ -51,11 +55,11 @@ def _string(value: Any) -> str | None:
 def _integer(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if is_whole(value) else None
+    return value if _is_whole(value) else None
 
 
 def _number(value: Any) -> float | int | None:
-    return value if isinstance(value, float) or is_whole(value) else None
+    return value if isinstance(value, float) or _is_whole(value) else None
 
 
 def _array(value: Any) -> list[Any] | None:

@@ -1,6 +1,6 @@
 """Serves the bridge requests of one running call.
 
-Invariants: every request passes the gate in ``studio.py``; a request is answered once, and only
+Invariants: every request is judged by ``api_check.py``; a request is answered once, and only
 while the call it belongs to runs.
 """
 
@@ -12,15 +12,17 @@ from typing import Any, Protocol
 
 from personae.errors import PersonaeError
 from personae.ports import Wire
+from personae.protocol import limit
 from personae.sandbox.api_check import checked_request
-from personae.sandbox.channel import Channel, ProtocolViolation, limit
+from personae.sandbox.channel import Channel, ProtocolViolation
+from personae.written import written
 
 
 class Serve(Protocol):
     """Answers what one call of an agent asks for through ``studio``; each call brings its own."""
 
     async def __call__(self, method: str, arguments: Mapping[str, Any]) -> Any:
-        """Answers ``studio.<method>`` with a JSON value.
+        """Answers ``studio.<method>`` with a JSON value, which may be written already.
 
         ``arguments`` are named and typed as ``protocol.json`` declares; absent optional ones are
         absent. Raises BridgeError to refuse.
@@ -68,7 +70,7 @@ class BridgeRequests:
         try:
             arguments = checked_request(self._apis, method, fields["arguments"])
             value = await serve(method, arguments)
-            reply = channel.outgoing("reply", request=number, value=value)
+            reply = channel.outgoing("reply", written(value).text, request=number)
         except PersonaeError as error:
             reply = _refusal(channel, number, error.code, error.message)
         except Exception as error:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from personae import resources
 from personae.bounded_json import is_deep
+from personae.protocol import Declared, declarations, limit
+from personae.written import dumps
 
 
 class ProtocolViolation(Exception):
@@ -28,90 +27,31 @@ class Message(NamedTuple):
     """JSON text of the agent's store, not parsed here."""
 
 
-@cache
-def protocol() -> dict[str, Any]:
-    """The declaration both ends share: ``limits``, ``studio``, ``channel`` and ``frame``."""
-    declared: dict[str, Any] = json.loads(resources.text("protocol.json"))
-    return declared
-
-
-def limit(name: str) -> int:
-    number: int = protocol()["limits"][name]
-    return number
-
-
-def is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-# The exact types that parsed JSON consists of; None accepts any.
-_TYPES: dict[str, type | None] = {
-    "any": None,
-    "string": str,
-    "integer": int,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """One message's declaration, ready for checking."""
-
-    sender: str
-    states: frozenset[str]
-    then: str | None
-    has_store: bool
-    fields: tuple[tuple[str, str, bool, type | None], ...]
-    """Name, type's name, whether it is optional, type."""
-    names: frozenset[str]
-
-
-@cache
-def _declarations() -> dict[str, _Declared]:
-    def declared(message: dict[str, Any]) -> _Declared:
-        fields = tuple(
-            (name, kind.rstrip("?"), kind.endswith("?"), _TYPES[kind.rstrip("?")])
-            for name, kind in message["fields"].items()
-        )
-        return _Declared(
-            sender=message["from"],
-            states=frozenset(message["in"]),
-            then=message.get("then"),
-            has_store=message.get("store", False),
-            fields=fields,
-            names=frozenset(message["fields"]),
-        )
-
-    return {name: declared(message) for name, message in protocol()["channel"].items()}
-
-
-# What is sent has been read from JSON or put together here: there is no cycle in it.
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
-
-
 class Channel:
     """``state`` is one of booting, ready, loading, idle, calling, closed."""
 
     def __init__(self) -> None:
         self.state = "booting"
-        self._messages = _declarations()
+        self._messages = declarations("channel")
         self._notices = 0
         self._most_characters = limit("messageCharacters")
 
     def close(self) -> None:
         self.state = "closed"
 
-    def outgoing(self, type_: str, **fields: Any) -> str:
-        """The text of a message to the worker. An illegal one is a defect of the player."""
+    def outgoing(self, type_: str, body: str | None = None, **fields: Any) -> str:
+        """The text of a message to the worker: a line, then its body, which is JSON already.
+
+        An illegal one is a defect of the player.
+        """
         declared = self._messages[type_]
         assert declared.sender == "page" and self.state in declared.states, (type_, self.state)
-        assert fields.keys() == declared.names, type_
+        assert fields.keys() == declared.names and (body is not None) == declared.has_body, type_
         if type_ in ("load", "call"):
             self._notices = 0
         self.state = declared.then or self.state
-        return _encode({"type": type_, **fields})
+        line = dumps({"type": type_, **fields})
+        return line if body is None else f"{line}\n{body}"
 
     def incoming(self, text: str, store: str | None) -> Message:
         """The message a worker sent, checked. Raises ProtocolViolation and closes otherwise."""
@@ -138,13 +78,13 @@ class Channel:
         return Message(type_, fields, store)
 
     def _problem(
-        self, type_: Any, declared: _Declared | None, fields: Mapping[str, Any]
+        self, type_: Any, declared: Declared | None, fields: Mapping[str, Any]
     ) -> str | None:
         if declared is None or declared.sender != "worker":
             return f"a message of type {str(type_)[:40]!r}, which the worker never sends"
         if self.state not in declared.states:
             return f"{type_} in state {self.state}"
-        return _field_problem(type_, declared, fields)
+        return declared.problem(type_, fields)
 
     def _store_problem(self, type_: str, store: str) -> str | None:
         if not self._messages[type_].has_store:
@@ -183,15 +123,3 @@ def _parsed(text: str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise ProtocolViolation("a message that is no object")
     return message
-
-
-def _field_problem(type_: str, declared: _Declared, fields: Mapping[str, Any]) -> str | None:
-    if not fields.keys() <= declared.names:
-        return f"{type_} with an unknown field {min(fields.keys() - declared.names)[:40]!r}"
-    for name, kind, is_optional, exact in declared.fields:
-        value = fields.get(name)
-        if value is None and is_optional:
-            continue
-        if name not in fields or (exact is not None and type(value) is not exact):
-            return f"{type_} whose field {name!r} is no {kind}"
-    return None

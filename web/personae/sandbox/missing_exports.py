@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from personae.package.model import AgentProgram
+from personae.package.model import AgentProgram, hook_function
 
 
 def missing(program: AgentProgram, exports: Collection[str]) -> list[str]:
@@ -25,7 +25,7 @@ def _promised(program: AgentProgram) -> Iterator[tuple[str, str, str]]:
     if manifest.preload:
         yield "@preload", "onLoad", _spelled(program, "onLoad")
     for event in manifest.hooks:
-        name = f"on{event[0].upper()}{event[1:]}"
+        name = hook_function(event)
         yield f"@hook {event}", name, _spelled(program, name)
     for command in manifest.commands:
         yield f"@command {command.name}", command.handler, command.handler

@@ -14,19 +14,23 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram
+from personae.package.model import AgentProgram, HookEvent, hook_function
 from personae.ports import Clock, Sandbox, Wire
 from personae.sandbox.bridge_requests import BridgeRequests, Serve
-from personae.sandbox.channel import Channel, Message, ProtocolViolation, limit
+from personae.sandbox.channel import Channel, Message, ProtocolViolation
 from personae.sandbox.deadlines import DeadlineWatch, Due
+from personae.sandbox.extras import wanted_extras
 from personae.sandbox.idle_workers import idle_workers
 from personae.sandbox.missing_exports import missing
+from personae.sandbox.thrown import Thrown, clean
+from personae.written import Written, with_last
 
 CALL_DEADLINE = 8_000
 MODEL_CALL_DEADLINE = 120_000
@@ -36,15 +40,7 @@ BOOT_DEADLINE = 60_000
 RETRY_AFTER = 60_000
 """Milliseconds until a module that failed to load is tried again."""
 
-FUNCTIONS = (
-    "onLoad",
-    "onToolCall",
-    "onConversationStart",
-    "onBeforeResponse",
-    "onAfterResponse",
-    "onAfterToolCall",
-    "onAfterUserEdit",
-)
+FUNCTIONS = ("onLoad", "onToolCall", *map(hook_function, get_args(HookEvent)))
 """The functions the contract names; Python and Lua agents export them in snake_case."""
 
 _CODES = {
@@ -56,6 +52,8 @@ _CODES = {
     "load": "agent_load_failed",
     "crash": "agent_crashed",
 }
+_START = "its start"
+"""In the place of a function: what a worker does before there is one, or between calls."""
 # After these the interpreter is as good as before; after any other failure it is replaced.
 _HARMLESS = ("agent_threw", "agent_function_missing")
 
@@ -94,6 +92,7 @@ class AgentProcess:
         self.program = program
         self.exports: frozenset[str] = frozenset()
         """Canonical names and command handlers the agent exports; empty until it has loaded."""
+        self._files = (program.path, *(library.path for library in program.libraries))
         self._sandbox = sandbox
         self._idle = idle_workers(sandbox)
         self._clock = clock
@@ -103,6 +102,7 @@ class AgentProcess:
         self._channel.close()
         self._wire: Wire | None = None
         self._closed = False
+        self._failed: set[str] = set()
         self._examined = False
         self._unloadable: AgentError | None = None
         self._retry_at = 0.0
@@ -116,12 +116,16 @@ class AgentProcess:
 
     @property
     def state(self) -> str:
-        """The channel's state; ``closed`` also before the first start."""
-        return self._channel.state
+        """The channel's state; ``closed`` also before the first start; ``failed`` after a failure.
+
+        It is over when the same function, or the start that failed, has gone well.
+        """
+        state = self._channel.state
+        return "failed" if self._failed and state in ("idle", "closed") else state
 
     async def start(self) -> frozenset[str]:
         """Starts and loads the agent if it is not running; answers its exports."""
-        async with self._one_call:
+        async with self._one_at_a_time():
             if not self._is_ready():
                 await self._make_ready()
             return self.exports
@@ -129,7 +133,7 @@ class AgentProcess:
     async def call(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         *,
         context: Mapping[str, Any],
         store: StoreText,
@@ -139,11 +143,11 @@ class AgentProcess:
     ) -> Returned:
         """Calls ``function(*arguments, store, studio, context)`` in the agent.
 
-        ``serve`` answers what the call asks for. ``verbatim``: the name is a command handler's,
-        not one of the contract's. ``deadline`` in milliseconds lowers the agent's own. Raises
-        AgentError; the store is then as before.
+        ``arguments``: a list. ``serve`` answers what the call asks for. ``verbatim``: the name is a
+        command handler's, not one of the contract's. ``deadline`` in milliseconds lowers the
+        agent's own. Raises AgentError; the store is then as before.
         """
-        async with self._one_call:
+        async with self._one_at_a_time(function):
             if not self._is_ready():
                 await self._make_ready()
             self._requests.belong_to(serve)
@@ -167,10 +171,27 @@ class AgentProcess:
         self._fail("agent_closed", "was closed")
         self._watch.stop()
 
+    @asynccontextmanager
+    async def _one_at_a_time(self, function: str = _START) -> AsyncIterator[None]:
+        """What runs here waits its turn; ``state`` tells whether it failed.
+
+        Being stopped is no failure.
+        """
+        async with self._one_call:
+            try:
+                yield
+                self._failed -= {function, _START}
+            except AgentError as error:
+                if error.code != "agent_closed":
+                    self._failed.add(
+                        function if error.detail.get("function") == function else _START
+                    )
+                raise
+
     async def _run(
         self,
         function: str,
-        arguments: list[Any],
+        arguments: Written,
         context: Mapping[str, Any],
         store: StoreText,
         verbatim: bool,
@@ -180,11 +201,10 @@ class AgentProcess:
         started = self._clock.monotonic()
         text = self._channel.outgoing(
             "call",
+            with_last(arguments, context),
             call=self._calls,
             function=function,
             verbatim=verbatim,
-            arguments=arguments,
-            context=dict(context),
         )
         own = self._deadline
         message = await self._ask(
@@ -236,7 +256,8 @@ class AgentProcess:
         self._channel = channel = Channel()
         self._awaited = ready = asyncio.get_running_loop().create_future()
         receive = partial(self._receive, channel)
-        self._wire = await self._sandbox.open(self.program.language, receive)
+        extras = wanted_extras(self.program)
+        self._wire = await self._sandbox.open(self.program.language, receive, extras)
         self._watch.begin("its runtime", BOOT_DEADLINE)
         self._expect(await self._watched(ready), "ready")
 
@@ -247,7 +268,7 @@ class AgentProcess:
             agentId=program.agent_id,
             filename=program.path,
             source=program.source,
-            libraries=[{"name": lib.name, "source": lib.source} for lib in program.libraries],
+            libraries=[{"path": lib.path, "source": lib.source} for lib in program.libraries],
             functions=list(FUNCTIONS),
             handlers=[command.handler for command in program.manifest.commands],
         )
@@ -269,7 +290,9 @@ class AgentProcess:
         if message.type == type_:
             return message
         code = "agent_memory" if message.fields.get("kind") == "memory" else "agent_load_failed"
-        raise self._error(code, f"could not be loaded: {_clean(message.fields['message'])}")
+        thrown = Thrown.read(message.fields, self._files)
+        what = f"could not be loaded{thrown.place()}: {thrown.words()}"
+        raise self._error(code, what, **thrown.facts(), told=thrown.located())
 
     def _ask(
         self, function: str, deadline: float, text: str, store: str | None = None
@@ -302,6 +325,7 @@ class AgentProcess:
         try:
             self._handle(channel.incoming(text, store))
         except ProtocolViolation as violation:
+            self._failed.add(_START)
             self._end()
             self._fail("agent_protocol", f"was stopped: its worker sent {violation}")
 
@@ -313,8 +337,10 @@ class AgentProcess:
             assert self._wire is not None
             self._requests.accept(message.fields, self._channel, self._wire)
         elif message.type == "crashed":
+            self._failed.add(_START)
             self._end()
-            self._fail("agent_crashed", f"crashed: {_clean(message.fields['message'])}")
+            thrown = clean(message.fields["message"])
+            self._fail("agent_crashed", f"crashed: {thrown}", thrown=thrown)
         else:
             self._check_call(message)
             self._requests.cancel()
@@ -333,7 +359,7 @@ class AgentProcess:
             kind, text = "log", f"{dropped} more messages of this call were dropped"
         elif kind not in ("log", "toast", "console"):
             raise ProtocolViolation(f"a notice of kind {kind[:40]!r}")
-        self._notify(self.program, kind, _clean(text))
+        self._notify(self.program, kind, clean(text))
 
     def _end(self) -> None:
         self._channel.close()
@@ -348,18 +374,11 @@ class AgentProcess:
             self._awaited.set_exception(self._error(code, what, **detail))
 
     def _thrown(self, message: Message, function: str) -> AgentError:
-        thrown = _clean(message.fields["message"])
         code = _CODES.get(message.fields["kind"], "agent_threw")
-        stack = message.fields.get("stack")
-        return self._error(
-            code, f"failed in {function}: {thrown}", function=function, thrown=thrown, stack=stack
-        )
+        thrown = Thrown.read(message.fields, self._files)
+        what = f"failed in {function}{thrown.place()}: {thrown.words()}"
+        return self._error(code, what, function=function, **thrown.facts(), told=thrown.for_model())
 
     def _error(self, code: str, what: str, **detail: Any) -> AgentError:
         name = self.program.agent_id
         return AgentError(code, f"Agent {name} {what}", agentId=name, **detail)
-
-
-def _clean(text: str) -> str:
-    """Well-formed Unicode of a bounded length, whatever a worker sent."""
-    return text[: limit("noticeCharacters")].encode("utf-8", "replace").decode("utf-8")

@@ -13,7 +13,7 @@ from personae.ports import Query, Record
 from personae.storage.saver import Saver
 
 _SLICE = 400
-"""Records that are read before others get a turn."""
+"""Records that are read before others may run."""
 
 
 class ContentSearch:

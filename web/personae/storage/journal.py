@@ -59,7 +59,7 @@ class Journal:
         self.broken_stores: set[str] = set()
         """Owners whose stored data cannot be read: they are not called, it is not replaced."""
         self.logs: dict[tuple[str, int], str | bytes] = {}
-        """What is stored of the agents' logs, by owner and number (``agent_log.py``)."""
+        """What is stored of the agents' logs, by owner and number (``activity_log.py``)."""
         self.unreadable: list[Put] = []
         """Records of this conversation that cannot be read, as they are."""
         self._saver = saver
@@ -187,7 +187,7 @@ class Journal:
         self._changed(AgentsChanged())
 
     def put_log(self, owner: str, number: int, value: str) -> None:
-        """Adds a record to an agent's log; stored with whatever is saved next."""
+        """Adds a record to an agent's activity log; stored with whatever is saved next."""
         self.logs[owner, number] = value
         self._write(Put("logs", log_key(self.id, owner, number), value))
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from personae.conversation.numbers import LARGEST
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.files import open_files
 from personae.package.identity import author_of, known, own_identity, predecessor
@@ -333,7 +334,8 @@ def whole(value: Any, key: Key) -> dict[str, Any] | None:
     try:
         is_whole = (
             (value["id"],) == key
-            and isinstance(value["openedAt"], int)
+            and type(value["openedAt"]) is int
+            and abs(value["openedAt"]) <= LARGEST
             and {"name", "description", "source", "size"} <= value.keys()
             and all(
                 isinstance(item["path"], str) and isinstance(item["hash"], str)

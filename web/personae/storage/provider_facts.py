@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, MutableMapping
 
 from personae.errors import StorageError
-from personae.llm.provider.quirks import KNOWN
+from personae.llm.provider.quirks import find
 from personae.ports import Delete, Key, Put, Query
 from personae.storage.records import dumps
 from personae.storage.saver import Saver
@@ -80,4 +80,6 @@ def _facts(value: str | bytes) -> list[str]:
         found = json.loads(value)
     except ValueError:
         return []
-    return sorted(KNOWN.intersection(map(str, found))) if isinstance(found, list) else []
+    return (
+        sorted({str(fact) for fact in found if find(str(fact))}) if isinstance(found, list) else []
+    )

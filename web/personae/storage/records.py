@@ -1,12 +1,15 @@
-"""The stored form of a conversation: keys and values of the tables (ports.Table).
+"""The keys of all tables (ports.Table), and the stored form of a conversation.
 
     conversations  (character, conversation)        entries  (conversation, entry)
     stores         (conversation, owner)            logs     (conversation, owner, number)
     world          (conversation, scope, kind, owner, name, key)
     commits        (conversation, number)           artifacts (conversation, id)
+    packages       (character)                      files    (content hash)
+    settings       (name), or (kind, name) for keys and provider facts
 
 The owner of a store or a log is an agent as ``scopes.scoped`` names it. Nothing is written to
-world, commits and artifacts yet.
+world, commits and artifacts yet. Packages and files are ``library.py``'s, settings are
+``settings_records.py``'s and ``provider_facts.py``'s.
 
 Invariants: a head and each entry are JSON objects; a store record is one line with the store's
 version and then the store's own JSON text, which is never parsed here.
@@ -55,7 +58,7 @@ def put_store(conversation_id: str, owner: str, store: StoreText) -> Put:
 
 
 def log_key(conversation_id: str, owner: str, number: int) -> Key:
-    """The key of one record of an agent's log; ``owner`` as for ``put_store``."""
+    """The key of one record of an agent's activity log; ``owner`` as for ``put_store``."""
     return (conversation_id, owner, number)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from personae.ports import Delete, Key, Put, Query, Storage
+from personae.ports import Delete, Key, Put, Query, Record
 from personae.storage.saver import Saver
 
 APP_RECORD: Key = ("app",)
@@ -18,6 +19,12 @@ KEY_RECORDS = "origin_key"
 """The first part of the keys under which API keys are stored; the second is the origin."""
 OLD_KEY_RECORD: Key = ("api_key",)
 """Where version 0.1.0 stored the one key it knew; it belongs to the base URL of that time."""
+
+
+class Readable(Protocol):
+    """The storage, or a Saver: with what is not stored yet."""
+
+    async def read(self, query: Query) -> list[Record]: ...
 
 
 @dataclass(slots=True)
@@ -29,7 +36,7 @@ class StoredSettings:
     """The one key of version 0.1.0."""
 
 
-async def read_settings(storage: Storage) -> StoredSettings:
+async def read_settings(storage: Readable) -> StoredSettings:
     """What is stored; a damaged key is none. Raises StorageError."""
     found = StoredSettings()
     for record in await storage.read(Query("settings")):

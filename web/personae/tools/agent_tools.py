@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
 from personae.conversation.entries import ToolCall
 from personae.package.model import AgentProgram, ToolDefinition
-from personae.tools.definition import Annotations, Outcome, Tool, ToolTable
 from personae.tools.invocation import Invocation
+from personae.tools.tool import Annotations, Outcome, Tool, ToolTable
+from personae.written import Written, written
 
 COUNTED = Annotations(counted=True)
 
@@ -21,7 +22,7 @@ class CallAgent(Protocol):
         self,
         program: AgentProgram,
         function: str,
-        arguments: Sequence[Any],
+        arguments: Written,
         invocation: Invocation,
     ) -> str | None: ...
 
@@ -33,7 +34,8 @@ def agent_tool(program: AgentProgram, definition: ToolDefinition, call_agent: Ca
         call: ToolCall, arguments: Mapping[str, Any], invocation: Invocation
     ) -> Outcome:
         counted = replace(invocation, number=call.number)
-        value = await call_agent(program, "onToolCall", [call.name, arguments], counted)
+        values = written([call.name, arguments])
+        value = await call_agent(program, "onToolCall", values, counted)
         return Outcome(value or "")
 
     return Tool(definition, program.agent_id, answer, COUNTED)

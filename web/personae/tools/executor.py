@@ -15,8 +15,8 @@ from personae.conversation.entries import ToolCall
 from personae.errors import PersonaeError, ToolError
 from personae.llm.arguments import parse_arguments
 from personae.package.steps import Install
-from personae.tools.definition import Outcome, Tool, ToolTable, failed
 from personae.tools.invocation import Invocation
+from personae.tools.tool import Outcome, Tool, ToolTable, failed
 from personae.tools.validation import check_arguments
 
 CUT = "Error: the user stopped the response before this call had a result."
@@ -35,7 +35,7 @@ class Planned:
 
 
 class Executor:
-    """``install`` fetches the schema library when it is needed and not there."""
+    """``install`` fetches what checks schemas when it is needed and not there."""
 
     def __init__(
         self,

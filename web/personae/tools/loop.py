@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from personae.llm.stream.reply import Reply
-from personae.tools.definition import Control, Outcome, ToolTable
 from personae.tools.executor import CUT, SKIPPED, Executor, Planned
 from personae.tools.invocation import Invocation
+from personae.tools.tool import Control, Outcome, ToolTable
 
 
 class Record(Protocol):

@@ -10,18 +10,21 @@ stored with what the caller saves next.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import AgentError
-from personae.package.model import AgentProgram, Package
-from personae.sandbox.process import AgentProcess, StoreText
+from personae.package.model import AgentProgram, Package, hook_function
+from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
 from personae.storage.records import dumps, parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
+from personae.unicode import plain
+from personae.written import Written, written
 
 
 class Bridge(Protocol):
@@ -37,9 +40,8 @@ class Bridge(Protocol):
         """Answers what a call asks for, see ``bridge_requests.Serve``. Raises BridgeError."""
         ...
 
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """See ``process.Notice``."""
-        ...
+    @property
+    def notice(self) -> Notice: ...
 
 
 class Agents:
@@ -61,10 +63,13 @@ class Agents:
 
         Raises BridgeError ``store_unreadable``.
         """
-        agent_id = program.agent_id
-        if self._belongings.is_broken(agent_id):
-            return parsed_store("")
-        return parsed_store(self._store(agent_id).text)
+        return parsed_store(self._store_text(program))
+
+    def written_store(self, program: AgentProgram) -> Written:
+        """The same as its text."""
+        text = self._store_text(program)
+        parsed_store(text)
+        return Written(text)
 
     def worker_state(self, agent_id: str) -> str:
         """The state of its channel (``protocol.json``); closed: no worker runs."""
@@ -80,7 +85,7 @@ class Agents:
         self,
         program: AgentProgram,
         function: str,
-        arguments: Sequence[Any],
+        arguments: Written,
         invocation: Invocation,
         *,
         verbatim: bool = False,
@@ -88,7 +93,7 @@ class Agents:
     ) -> str | None:
         """What the function returns. Raises AgentError; the caller saves the journal.
 
-        ``deadline`` in milliseconds lowers the agent's own.
+        ``arguments``: a list. ``deadline`` in milliseconds lowers the agent's own.
         """
         await self.ensure_store(program)
         # Who runs a command hears of its failure; of any other, only the events tell.
@@ -113,17 +118,17 @@ class Agents:
         self._processes.clear()
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
-        function = "onConversationStart"
+        function = hook_function("conversationStart")
         with suppress(AgentError):
             if await self.exports(program, function):
                 with self._reported(program, function):
-                    await self._run(program, function, [event], Invocation("hook"))
+                    await self._run(program, function, written([event]), Invocation("hook"))
 
     async def _run(
         self,
         program: AgentProgram,
         function: str,
-        arguments: Sequence[Any],
+        arguments: Written,
         invocation: Invocation,
         verbatim: bool = False,
         deadline: float | None = None,
@@ -133,7 +138,7 @@ class Agents:
         async with self._locks.setdefault(agent_id, asyncio.Lock()):
             returned = await self._process(program).call(
                 function,
-                list(arguments),
+                arguments,
                 verbatim=verbatim,
                 context=self._context(program, invocation),
                 store=self._store(agent_id),
@@ -149,13 +154,18 @@ class Agents:
 
     @contextmanager
     def _reported(self, program: AgentProgram, function: str, emit: bool = True) -> Iterator[None]:
-        """Notes a failure in the agent's log, for its author, and tells who listens."""
+        """Notes a failure in the agent's activity log; who listens hears of it, and of its end."""
+        had_failed = self.worker_state(program.agent_id) == "failed"
         try:
             yield
+            if had_failed:
+                self._room.events.change(AgentsChanged())
         except AgentError as error:
-            text = f"{function}: {error.message}"
-            owner, stack = self._belongings.owner(program.agent_id), error.detail.get("stack")
-            self._room.log.add(owner, program, "error", text, stack=stack)
+            text, stack = f"{function}: {error.message}", error.detail.get("stack")
+            owner, facts = self._belongings.owner(program.agent_id), {}
+            if stack:
+                facts["stack"] = plain(stack)
+            self._room.log.add(owner, program, "error", plain(text), **facts)
             if emit:
                 self._room.agent_failed(error)
             raise
@@ -174,6 +184,10 @@ class Agents:
                 "agent is not called. It works again in a new conversation.",
                 agentId=agent_id,
             )
+
+    def _store_text(self, program: AgentProgram) -> str:
+        agent_id = program.agent_id
+        return "" if self._belongings.is_broken(agent_id) else self._store(agent_id).text
 
     def _process(self, program: AgentProgram) -> AgentProcess:
         process = self._processes.get(program.agent_id)

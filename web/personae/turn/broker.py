@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from personae.conversation.entries import Entry, ResultState, ToolCall
 from personae.llm.stream.reply import (
@@ -19,11 +20,12 @@ from personae.llm.stream.reply import (
     TextWasReasoning,
     ToolCallDelta,
     Waiting,
+    Without,
 )
-from personae.tools.definition import Outcome
 from personae.tools.executor import Planned
 from personae.tools.invocation import Invocation, NoteGranted
 from personae.tools.loop import Limits, ToolLoop
+from personae.tools.tool import Outcome
 from personae.turn.done import Done
 from personae.turn.seat import Seat
 from personae.turn.stop import Stopper
@@ -79,8 +81,9 @@ class Story:
     async def conclude(self, reply: Reply, note: str) -> None:
         """Stores the answer that ends the response; one that says nothing is no entry."""
         content = "\n\n".join(part for part in (reply.text, note) if part)
-        if content or reply.reasoning:
-            await self._store(reply, content, ())
+        if content or reply.reasoning or reply.pictures:
+            self._done.cut = reply.cut
+            await self._store(reply, content, (), cut=reply.cut, stopped=reply.cut is not None)
         else:
             await self._partial.abandon()
         if reply.cut_calls:
@@ -146,14 +149,23 @@ class Story:
                 display.show("streaming", name)
             case Waiting(seconds=seconds, message=message):
                 display.show("retrying", message, seconds)
+            case Without(message):
+                self._room.journal.append("log", message)
 
-    async def _store(self, reply: Reply, content: str, calls: Sequence[ToolCall]) -> Entry:
+    async def _store(
+        self, reply: Reply, content: str, calls: Sequence[ToolCall], **more: Any
+    ) -> Entry:
+        fields = dict(reply.reasoning_fields) or None
+        wanted_back = fields or any(call.fields for call in calls)
         entry = await self._partial.finish(
             content,
             tool_calls=tuple(calls),
             reasoning=reply.reasoning,
-            reasoning_fields=dict(reply.reasoning_fields) or None,
+            reasoning_fields=fields,
+            source=reply.source if wanted_back else None,
+            pictures=reply.pictures,
             usage=dict(reply.usage) or None,
+            **more,
         )
         self._done.add(entry)
         return entry

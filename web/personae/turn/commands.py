@@ -10,6 +10,8 @@ from personae.errors import UsageError
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.seat import Seat
+from personae.unicode import plain
+from personae.written import written
 
 
 def listed(registry: Registry) -> list[dict[str, str]]:
@@ -32,9 +34,10 @@ async def run(seat: Seat, name: str, args: str) -> str | None:
     program, command = found
     seat.room.display.show("tools", command.name)
     try:
-        return await seat.agents.call(
-            program, command.handler, [args], Invocation("direct"), verbatim=True
+        problem = await seat.agents.call(
+            program, command.handler, written([args]), Invocation("direct"), verbatim=True
         )
+        return None if problem is None else plain(problem)
     finally:
         seat.preload.stale = True
         await seat.room.journal.save()

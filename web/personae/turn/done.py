@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.conversation.entries import Entry
+from personae.conversation.entries import Cut, Entry
 from personae.errors import PersonaeError
 
 
@@ -16,14 +16,18 @@ class Done:
     tools_offered: bool
     texts: list[str] = field(default_factory=list)
     """What each round said."""
+    pictures: tuple[str, ...] = ()
     calls: list[dict[str, Any]] = field(default_factory=list)
     """The calls that reached an agent: ``{name, args, result, toolCallId}``."""
     produced: bool = False
     stopped: bool = False
+    cut: Cut | None = None
+    """What the model ended the response with, before it was whole."""
     error: PersonaeError | None = None
 
     def add(self, entry: Entry) -> None:
         self.produced = True
+        self.pictures += entry.pictures
         if entry.content:
             self.texts.append(entry.content)
 
@@ -43,6 +47,10 @@ class Done:
         }
 
     def reply(self) -> dict[str, Any]:
-        """``{role, content, stopped?}``."""
+        """``{role, content, pictures?, stopped?, cut?}``."""
         reply: dict[str, Any] = {"role": "assistant", "content": self.text}
-        return {**reply, "stopped": True} if self.stopped else reply
+        if self.pictures:
+            reply["pictures"] = list(self.pictures)
+        if self.cut:
+            reply["cut"] = self.cut
+        return {**reply, "stopped": True} if self.stopped or self.cut else reply

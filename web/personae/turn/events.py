@@ -5,16 +5,22 @@ Invariant: a listener that raises disturbs neither the player nor the other list
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
 
 from personae.errors import UsageError
+from personae.protocol import protocol
 
-EVENTS = ("message", "token", "agentLog", "agentToast", "toolCall", "error", "change")
+EMISSIONS = tuple(protocol()["events"])
+"""What embedders hear; ``protocol.json`` has what each event carries. ``agentLog``
+and ``agentToast`` say in a second argument whose text it is: ``{agentId, characterName}``."""
+EVENTS = (*EMISSIONS, "change")
 """``change`` is for the app: a value of ``conversation/changes.py``."""
 
-Listener = Callable[[Any], object]
+Listener = Callable[..., object]
+"""Gets the payload, and what comes with it if it takes so many arguments."""
 
 
 class Events:
@@ -36,10 +42,13 @@ class Events:
 
         return off
 
-    def emit(self, event: str, payload: Any) -> None:
+    def emit(self, event: str, payload: Any, *more: Any) -> None:
         for listener in tuple(self._listeners[event]):
             try:
-                listener(payload)
+                if more and _takes(listener, payload, *more):
+                    listener(payload, *more)
+                else:
+                    listener(payload)
             except Exception:
                 logging.getLogger("personae").exception("a listener of %r failed", event)
 
@@ -50,3 +59,11 @@ class Events:
     def clear(self) -> None:
         for listeners in self._listeners.values():
             listeners.clear()
+
+
+def _takes(listener: Listener, *arguments: Any) -> bool:
+    try:
+        inspect.signature(listener).bind(*arguments)
+    except (TypeError, ValueError):  # too many, or a callable that does not say
+        return False
+    return True

@@ -1,7 +1,9 @@
 """Hook events (reference: Hook events, Parts 1 and 2).
 
 Invariants: hooks run one at a time in load order; each store is saved after its hook; a hook that
-fails is logged and the next one runs. conversationStart is part of ``Agents.ensure_store``.
+fails is logged and the next one runs. When: conversationStart in ``Agents.ensure_store``,
+beforeResponse and afterResponse in ``turn.py``, afterToolCall in ``broker.py``, afterUserEdit in
+``Seat.catch_up``.
 """
 
 from __future__ import annotations
@@ -10,21 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from personae.errors import AgentError
-from personae.package.model import AgentProgram, HookEvent
+from personae.package.model import AgentProgram, HookEvent, hook_function
 from personae.sandbox.process import CALL_DEADLINE
 from personae.storage.belongings import Belongings
 from personae.storage.journal import Journal
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.agents import Agents
-
-FUNCTIONS: dict[HookEvent, str] = {
-    "conversationStart": "onConversationStart",
-    "beforeResponse": "onBeforeResponse",
-    "afterResponse": "onAfterResponse",
-    "afterToolCall": "onAfterToolCall",
-    "afterUserEdit": "onAfterUserEdit",
-}
+from personae.written import Written, written
 
 
 class Hooks:
@@ -56,11 +51,11 @@ class Hooks:
         """Tells the agents that have not heard of the saved edit, and notes each one told."""
         deleted, viable = self._belongings.lost()
         event = {"deletedToolCallIds": deleted, "lastViableToolCallId": viable}
-        ran = False
+        told, ran = written([event]), False
         for agent_id in self._belongings.untold():
             program = self._registry.find(agent_id)
             if program is not None:
-                ran |= await self._run("afterUserEdit", program, event)
+                ran |= await self._run("afterUserEdit", program, told)
             self._belongings.edit_told(agent_id)
             await self._journal.save()
         return ran
@@ -74,24 +69,22 @@ class Hooks:
         self, name: HookEvent, event: dict[str, Any], without: str | None = None
     ) -> bool:
         programs: Iterable[AgentProgram] = self._registry.hooked(name)
-        ran = False
+        told, ran = written([event]), False
         for program in programs:
             if program.agent_id != without:
-                ran |= await self._run(name, program, event)
+                ran |= await self._run(name, program, told)
                 await self._journal.save()
         return ran
 
-    async def _run(self, name: HookEvent, program: AgentProgram, event: dict[str, Any]) -> bool:
+    async def _run(self, name: HookEvent, program: AgentProgram, told: Written) -> bool:
         """Whether the agent has such a hook, be it that it failed."""
-        function = FUNCTIONS[name]
+        function = hook_function(name)
         try:
             if not await self._agents.exports(program, function):
                 return False
             # An edit holds the user up, so its hooks get no two minutes.
             deadline = CALL_DEADLINE if name == "afterUserEdit" else None
-            await self._agents.call(
-                program, function, [event], Invocation("hook"), deadline=deadline
-            )
+            await self._agents.call(program, function, told, Invocation("hook"), deadline=deadline)
         except AgentError:
             pass  # reported where it happened; the conversation goes on
         return True

@@ -14,6 +14,7 @@ from personae.storage.journal import Journal
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.agents import Agents
+from personae.written import written
 
 
 class Preload:
@@ -46,7 +47,9 @@ class Preload:
     async def _load(self, program: AgentProgram) -> str | None:
         try:
             if await self._agents.exports(program, "onLoad"):
-                return await self._agents.call(program, "onLoad", [], Invocation("preload"))
+                return await self._agents.call(
+                    program, "onLoad", written([]), Invocation("preload")
+                )
         except AgentError:
             pass  # reported where it happened; the agent adds nothing
         return None

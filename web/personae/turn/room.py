@@ -6,23 +6,22 @@ With one character it is a room of one: nothing here asks how many there are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from personae.conversation.changes import AgentsChanged
 from personae.errors import PersonaeError
 from personae.llm.models import Models
 from personae.package.steps import Install
 from personae.ports import Clock, Sandbox
 from personae.settings import Settings
-from personae.storage.agent_log import AgentLog
+from personae.storage.activity_log import ActivityLog
 from personae.storage.journal import Journal
 from personae.turn.display import Display
 from personae.turn.events import Events
 from personae.turn.stop import Answering, Stopping
 from personae.turn.studio.token_caps import Meter
-
-ReadPage = Callable[[str, int], Awaitable[dict[str, Any]]]
+from personae.turn.studio.web_fetch import WebReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Surroundings:
     events: Events
     install: Install | None = None
     """See ``Environment.install``."""
-    read_page: ReadPage | None = None
+    web_reader: WebReader | None = None
     """See ``Environment.web_reader``."""
 
 
@@ -47,13 +46,20 @@ class Room:
         self.events = surroundings.events
         self.models = surroundings.models
         self.clock = surroundings.clock
-        self.meter = Meter(journal, lambda: surroundings.settings().limits)
-        self.log = AgentLog(journal, self.clock, self.events.change)
+        self.user_acted = False
+        """Whether the user has said or pressed something here since the conversation was opened."""
+        self.meter = Meter(
+            journal,
+            lambda: surroundings.settings().limits,
+            lambda: self.events.change(AgentsChanged()),
+        )
+        self.log = ActivityLog(journal, self.clock, self.events.change)
         self.display = Display(self.events)
         self.stopping = Stopping()
 
     def begin_answer(self) -> Answering:
         """The user asks for an answer."""
+        self.user_acted = True
         self.stopping.answering = answering = Answering()
         self.display.answering(True)
         return answering

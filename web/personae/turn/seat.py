@@ -39,16 +39,20 @@ class Seat:
         self.executor = Executor(journal.take_number, surroundings.install, room.defect)
         self.hooks = Hooks(registry, self.agents, journal, self.belongings)
         self.preload = Preload(registry, self.agents, journal)
-        self.model_calls = ModelCalls(registry, self.agents.call, self.executor, room)
+        self.model_calls = ModelCalls(
+            registry, self.agents.call, self.executor, room, self.belongings.owner
+        )
         self.perspective = Perspective(lambda: journal.entries)
         own, call_model = self.belongings, self.model_calls.call
         self.agents.connect(
-            StudioBridge(room, own, package, registry, self.agents.store, call_model)
+            StudioBridge(room, own, package, registry, self.agents.written_store, call_model)
         )
 
     async def catch_up(self) -> None:
         """Brings the agents up to date: new stores, edits they have not heard of, preload."""
         room = self.room
+        if room.user_acted and self.model_calls.take_refused_early():
+            self.preload.stale = True
         for program in self.registry.hooked("conversationStart", private=True):
             if self.belongings.store(program.agent_id) is None:
                 room.display.show("preload", program.agent_id)
@@ -64,7 +68,8 @@ class Seat:
 
     def messages(self) -> list[Part]:
         """The messages of the next request."""
-        return assemble(self.package, self.preload.texts, self.perspective.history())
+        source = self.room.models.source
+        return assemble(self.package, self.preload.texts, self.perspective.history(source))
 
     async def keep_up(self) -> None:
         """Gets a long history ready to be sent, without holding the page up."""

@@ -49,7 +49,7 @@ class Answering:
     """The user waits for an answer, from the moment it is asked for until it was delivered."""
 
     stopped: bool = False
-    """Whether the user has stopped it, be it before its turn came."""
+    """Whether the user has stopped it, be it before any turn began."""
 
 
 class Stopping:

@@ -1,4 +1,4 @@
-"""An assistant entry while it streams (architecture: Conversation data).
+"""An assistant entry while it streams.
 
 Invariants: what was streamed is stored within a second, marked ``stopped``, so that a killed tab
 keeps it; the finished entry replaces it; the app hears of new text at most every ``SHOW_AFTER``

@@ -10,6 +10,7 @@ from typing import Any
 import js
 
 from personae.errors import PersonaeError, StorageError
+from personae.package.declarations import declared
 from personae.player.environment import Environment
 from personae.ports import Caution, Note, Notice, StorageFails, StorageWorks
 from personae.storage.content_search import ContentSearch
@@ -41,6 +42,7 @@ from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
 from personae.ui.settings.current_settings import CurrentSettings
 from personae.ui.settings.default_model import HostModel
+from personae.ui.settings.web_grants import WebGrants
 from personae.ui.shell import Shell, relay_url
 from personae.ui.start.character_loading import CharacterLoading
 from personae.ui.start.file_kinds import file_kind, not_taken
@@ -70,6 +72,7 @@ class App:
         self._library = library = Library(
             environment.storage, environment.clock, environment.lock, environment.install
         )
+        grants = WebGrants(chat, asker, lambda: self._settings.value, self._change_settings)
         self._loading = loading = CharacterLoading(
             page,
             chat,
@@ -78,6 +81,7 @@ class App:
             environment.fetch_package,
             lambda: self._settings.value,
             self.report,
+            grants,
             asker,
         )
         self._library_menu = LibraryMenu(page, library, loading, asker)
@@ -246,14 +250,18 @@ class App:
                 page.dispatcher, environment, self._asker, page.toasts
             )
         dialog = self._dialogs["settings"]
-        name, web = self._chat.name, self._chat.asks_for_web and environment.web_reader is not None
-        await dialog.open(self._settings.value, self._chat.character_id, name, web)
+        chat = self._chat
+        asks = chat.asks_for_web and environment.web_reader is not None
+        asking = declared(chat.package) if asks else None
+        await dialog.open(self._settings.value, chat.character_id, chat.name, asking)
         await self._dialogs["storage"].draw(dialog.dialog)
 
     def _change_settings(self, changed: Settings) -> None:
         self._settings.change(changed)
         if self._chat.on_stage:
-            self._chat.player.configure(**changed.player_options(self._chat.character_id))
+            now = declared(self._chat.package)
+            options = changed.player_options(self._chat.character_id, now)
+            self._chat.player.configure(**options)
         self._show_model()
 
     async def _choose_model(self) -> None:
@@ -290,11 +298,11 @@ class App:
             self._dialogs["palette"] = Palette(
                 self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
-        text = self._page.composer.text
+        palette, text = self._dialogs["palette"], self._page.composer.text
         if not typed:
-            await self._dialogs["palette"].open(commands)
+            await palette.open(commands, self._chat.name)
         elif text.startswith("@"):  # some more may have been typed meanwhile
-            await self._dialogs["palette"].open(commands, text[1:])
+            await palette.open(commands, self._chat.name, text[1:])
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

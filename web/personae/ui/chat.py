@@ -21,6 +21,7 @@ from personae.conversation.changes import (
 from personae.conversation.entries import Entry
 from personae.conversation.turns import ASIDE
 from personae.errors import AgentError, PersonaeError, UsageError
+from personae.package.declarations import declared
 from personae.package.model import Package
 from personae.player.character_player import CharacterPlayer
 from personae.player.environment import Environment
@@ -107,13 +108,13 @@ class Chat:
             package,
             character_id=character_id,
             environment=self._environment,
-            **settings.player_options(character_id),
+            **settings.player_options(character_id, declared(package)),
         )
         self._player, self._package, self.character_id = player, package, character_id
         self._unsubscribe += [
             player.on("change", self._changed),
             player.on("error", self._failed),
-            player.on("agentToast", lambda text: self._page.toasts.show(str(text))),
+            player.on("agentToast", self._show_toast),
         ]
         await player.ready(whole=False)
         page = self._page
@@ -246,6 +247,9 @@ class Chat:
                 if entry.role in ("user", "assistant"):
                     frames.schedule("conversations", self._refresh_soon)
                     frames.schedule("turn", self._show_turn)
+
+    def _show_toast(self, text: str, who: dict[str, str]) -> None:
+        self._page.toasts.show(text, agent=who["agentId"], character=who["characterName"])
 
     def _failed(self, error: BaseException) -> None:
         if error is not self._error_shown and getattr(error, "code", "") not in ("stopped", "busy"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from personae.unicode import plain
+
 _UNITS = ("bytes", "KB", "MB", "GB")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -78,7 +80,7 @@ def hue(name: str) -> int:
 
 def one_line(text: str, limit: int = 80) -> str:
     """``text`` on one line, cut at a word where that is possible."""
-    line = " ".join(text.split())
+    line = " ".join(plain(text).split())
     if len(line) <= limit:
         return line
     cut = line[: limit - 1]

@@ -1,6 +1,6 @@
 /**
- * The few globals agents and libraries expect beside the language itself: timers and
- * `structuredClone` for JSON values. There is no document, no fetch, no storage.
+ * The timers that agents and libraries expect beside the language itself. What only some agents name
+ * is in `extras/`. There is no document, no fetch, no storage.
  */
 interface Timer {
   id: number;
@@ -10,7 +10,6 @@ interface Timer {
 }
 
 const { now } = Date;
-const { parse, stringify } = JSON;
 
 /** Installs the globals; `wakeAfter` asks the host for a wake-up. Answers what to run on one. */
 export function installGlobals(wakeAfter: (milliseconds: number) => void): () => void {
@@ -58,7 +57,6 @@ export function installGlobals(wakeAfter: (milliseconds: number) => void): () =>
       start(run, delay, true, values),
     clearTimeout: (id: number) => void timers.delete(id),
     clearInterval: (id: number) => void timers.delete(id),
-    structuredClone: (value: unknown) => parse(stringify(value)),
   });
   return wake;
 }

@@ -21,15 +21,21 @@ import {
   type Exports,
   type FailureKind,
   type Load,
+  type Thrown,
 } from "../protocol";
-import type { Emit, Machine, RuntimeFiles } from "../session";
+import { randomBytes, seedNumber } from "../chance";
+import type { Emit, ExtraFiles, Machine, RuntimeFiles } from "../session";
 import prelude from "./prelude.ts?text";
 
 /** The prelude's functions for the host. */
-const ENTRIES = ["adopt", "begin", "settle", "wake", "describe"];
+const ENTRIES = ["adopt", "begin", "settle", "wake", "describe", "know"];
 const STACK_LIMIT = 256 * 1024;
 
-export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<QuickJsMachine> {
+export async function bootQuickJs(
+  files: RuntimeFiles,
+  extras: ExtraFiles,
+  emit: Emit,
+): Promise<QuickJsMachine> {
   // QuickJS has a limit of its own, but cannot ask this allocator how large a block is.
   limitMemory(AGENT_MEMORY);
   const wasmModule = files["quickjs.wasm"] as WebAssembly.Module;
@@ -40,7 +46,23 @@ export async function bootQuickJs(files: RuntimeFiles, emit: Emit): Promise<Quic
       error: new Error(`an agent cannot import ${name}; declare a library with @lib instead`),
     };
   });
-  return new QuickJsMachine(runtime.newContext(), emit);
+  const machine = new QuickJsMachine(
+    withRandomClock(() => runtime.newContext()),
+    emit,
+  );
+  for (const script of Object.values(extras)) machine.install(await script.text());
+  return machine;
+}
+
+/** QuickJS seeds Math.random of a new context with the time, which agents that start together share. */
+function withRandomClock<T>(make: () => T): T {
+  const { now } = Date;
+  Date.now = () => seedNumber();
+  try {
+    return make();
+  } finally {
+    Date.now = now;
+  }
 }
 
 export class QuickJsMachine implements Machine {
@@ -73,9 +95,25 @@ export class QuickJsMachine implements Machine {
     vm.unwrapResult(vm.evalCode("delete globalThis.machine", "prelude")).dispose();
   }
 
+  /** Runs a script of ours that gives agents more of what browsers have; before the agent comes. */
+  install(script: string): void {
+    const { vm } = this;
+    const host = vm.newObject();
+    this.give(
+      host,
+      "random",
+      vm.newFunction("random", (count) => vm.newArrayBuffer(randomBytes(vm.getNumber(count)))),
+    );
+    this.give(vm.global, "host", host);
+    vm.unwrapResult(vm.evalCode(script, "extra")).dispose();
+    vm.unwrapResult(vm.evalCode("delete globalThis.host", "extra")).dispose();
+  }
+
   async load(program: Load): Promise<Exports> {
-    for (const { name, source } of program.libraries)
-      this.evaluate(source, `@lib ${name}`, "global").dispose();
+    const files = [program.filename, ...program.libraries.map(({ path }) => path)];
+    this.entry("know", this.vm.newString(JSON.stringify(files)));
+    for (const { path, source } of program.libraries)
+      this.evaluate(source, path, "global").dispose();
     const module = this.evaluate(program.source, program.filename, "module");
     this.runJobs();
     const namespace = this.settled(module, program.filename);
@@ -90,13 +128,10 @@ export class QuickJsMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, given: string, store: string | null): string | null | undefined {
     const { vm } = this;
     this.known = store ?? this.known;
-    const values = [
-      vm.newString(call.function),
-      vm.newString(JSON.stringify([...call.arguments, call.context])),
-    ];
+    const values = [vm.newString(call.function), vm.newString(given)];
     if (store !== null) values.push(vm.newString(store));
     const ended = this.run("begin", values).consume((value) => this.value(value));
     try {
@@ -152,7 +187,7 @@ export class QuickJsMachine implements Machine {
 
   private evaluate(source: string, filename: string, type: "global" | "module"): QuickJSHandle {
     const result = this.vm.evalCode(source, filename, { type, strict: type === "module" });
-    if (result.error) throw this.failure(result.error, "load", filename);
+    if (result.error) throw this.failure(result.error, "load");
     return result.value;
   }
 
@@ -163,11 +198,11 @@ export class QuickJsMachine implements Machine {
       if (!state.notAPromise) module.dispose();
       return state.value;
     }
-    if (state.type === "rejected") throw this.failure(state.error, "load", filename);
-    throw new AgentFailure(
-      "load",
-      `${filename}: its top-level await waits for something that cannot happen`,
-    );
+    if (state.type === "rejected") throw this.failure(state.error, "load");
+    throw new AgentFailure("load", {
+      message: "its top-level await waits for something that cannot happen",
+      file: filename,
+    });
   }
 
   private runJobs(): void {
@@ -176,17 +211,16 @@ export class QuickJsMachine implements Machine {
     if (result.error) throw this.failure(result.error, "threw");
   }
 
-  private failure(error: QuickJSHandle, kind: FailureKind, where = ""): AgentFailure {
-    const described = this.describe(error);
-    const found = described.kind === "memory" ? "memory" : kind;
-    return new AgentFailure(found, (where && `${where}: `) + described.message, described.stack);
+  private failure(error: QuickJSHandle, kind: FailureKind): AgentFailure {
+    const { kind: found, ...thrown } = this.describe(error);
+    return new AgentFailure(found === "memory" ? "memory" : kind, thrown);
   }
 
-  private describe(error: QuickJSHandle): { kind: string; message: string; stack: string | null } {
+  private describe(error: QuickJSHandle): Thrown & { kind: string } {
     const result = this.vm.callFunction(this.entries["describe"]!, this.vm.undefined, error);
     error.dispose();
     if (!result.error) return JSON.parse(result.value.consume((value) => this.vm.getString(value)));
     result.error.dispose();
-    return { kind: "memory", message: "out of memory", stack: null };
+    return { kind: "memory", message: "out of memory" };
   }
 }

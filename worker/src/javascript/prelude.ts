@@ -10,6 +10,7 @@ import { consoleFor } from "./console";
 import { installGlobals } from "./globals";
 import { Store } from "./store";
 import { Studio } from "./studio";
+import { ThrownReader } from "./thrown";
 import { toJson } from "./values";
 
 type Handler = (...values: unknown[]) => unknown;
@@ -37,6 +38,7 @@ const studio = new Studio(methods, openRequests, emit, notice);
 const wake = installGlobals((after) => emit({ op: "wake", after }));
 globalThis.console = consoleFor(notice);
 
+const thrown = new ThrownReader();
 let agent: Record<string, unknown> = {};
 const store = new Store();
 Object.assign(JSON, {
@@ -116,31 +118,16 @@ function resultText(returned: unknown): string | null {
 
 function fail(error: unknown): undefined {
   studio.end();
-  emit({ op: "error", ...describe(error) });
-}
-
-/** Reads a thrown value without trusting it. */
-function describe(error: unknown): { kind: string; message: string; stack: string | null } {
-  try {
-    const { name, message, stack } = (error ?? {}) as Error;
-    const kind =
-      name === "InternalError" && message === "out of memory"
-        ? "memory"
-        : name === "ValueError"
-          ? "value"
-          : "threw";
-    const text = error instanceof Error ? String(message || name) : String(error);
-    return { kind, message: text.toWellFormed(), stack: typeof stack === "string" ? stack : null };
-  } catch {
-    return { kind: "threw", message: "a value that cannot be shown", stack: null };
-  }
+  emit({ op: "error", ...thrown.describe(error) });
 }
 
 globalThis.machine = {
   begin,
   wake,
   settle: (text: string) => studio.settle(text),
-  describe: (error: unknown) => stringify(describe(error)),
+  describe: (error: unknown) => stringify(thrown.describe(error)),
+  /** Takes the paths of the agent's files. */
+  know: (files: string) => thrown.know(parse(files)),
   /** Takes the agent's module; answers which of the wanted names are functions. */
   adopt(module: Record<string, unknown>, wanted: string): string {
     agent = module;

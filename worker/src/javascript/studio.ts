@@ -13,6 +13,8 @@ type Group = Record<string, unknown>;
 interface Waiting {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
+  /** Made where the agent asked: what it is rejected with names that place. */
+  error: StudioError;
 }
 
 const { parse } = JSON;
@@ -20,7 +22,7 @@ const { parse } = JSON;
 class StudioError extends Error {
   constructor(
     message: string,
-    readonly code: string,
+    public code: string,
   ) {
     super(message);
     this.name = "StudioError";
@@ -76,7 +78,7 @@ export class Studio {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     if (ok) waiting?.resolve(value);
-    else waiting?.reject(new StudioError(message, code));
+    else waiting?.reject(Object.assign(waiting.error, { message, code }));
   }
 
   private request(method: string, values: unknown[]): Promise<unknown> {
@@ -84,7 +86,7 @@ export class Studio {
       this.refuseIfBusy(method);
       const list = parse(toJson(values, `arguments of studio.${method}`)!);
       const id = ++this.last;
-      this.waiting.set(id, { resolve, reject });
+      this.waiting.set(id, { resolve, reject, error: new StudioError("", "") });
       this.emit({ op: "request", id, method, arguments: list });
     });
   }

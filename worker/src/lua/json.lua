@@ -61,12 +61,12 @@ local function read_array(text, at)
   local list, count = {}, 0
   arrays[list] = true
   at = skip(text, at + 1)
-  if byte(text, at) == 93 then return list, at + 1 end
+  if byte(text, at) == 93 then return list, at + 1, count end
   while true do
     count = count + 1
     list[count], at = read(text, at)
     at = skip(text, at)
-    if byte(text, at) == 93 then return list, at + 1 end
+    if byte(text, at) == 93 then return list, at + 1, count end
     at = skip(text, at + 1)
   end
 end
@@ -110,6 +110,12 @@ end
 -- The value of a JSON text that is known to be valid: the host wrote it.
 local function decode(text)
   return (read(text, skip(text, 1)))
+end
+
+-- The values of a JSON list, and how many there are: null is a hole.
+local function decode_list(text)
+  local list, _, count = read_array(text, skip(text, 1))
+  return list, count
 end
 
 -- Makes a proxy of an object whose text is read later, see `open`.
@@ -274,6 +280,7 @@ end
 
 return {
   decode = decode,
+  decode_list = decode_list,
   defer = defer,
   encode = encode,
   fields = fields,

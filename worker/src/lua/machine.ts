@@ -6,6 +6,7 @@
  */
 import { LuaWasm } from "wasmoon";
 
+import { seedIntegers } from "../chance";
 import { AGENT_MEMORY, limitMemory } from "../memory";
 import { snakeCase } from "../names";
 import {
@@ -16,8 +17,9 @@ import {
   type Exports,
   type FailureKind,
   type Load,
+  type Thrown,
 } from "../protocol";
-import type { Emit, Machine, RuntimeFiles } from "../session";
+import type { Emit, ExtraFiles, Machine, RuntimeFiles } from "../session";
 import json from "./json.lua?text";
 import prelude from "./prelude.lua?text";
 import store from "./store.lua?text";
@@ -32,6 +34,13 @@ type Entry = (typeof ENTRIES)[number];
 /** Bytes kept for short texts on their way in. */
 const SCRATCH = 4096;
 
+/** What `load` answers: the wanted names that are functions, or what was thrown. */
+interface Loaded {
+  found: string[];
+  failed?: Thrown;
+  kind?: string;
+}
+
 /** The C interface as exported: numbers and pointers. */
 type Exported = Record<`_${string}`, (...values: (number | bigint)[]) => number> & {
   HEAPU8: Uint8Array;
@@ -39,7 +48,11 @@ type Exported = Record<`_${string}`, (...values: (number | bigint)[]) => number>
   getValue(pointer: number, type: string): number;
 };
 
-export async function bootLua(files: RuntimeFiles, emit: Emit): Promise<LuaMachine> {
+export async function bootLua(
+  files: RuntimeFiles,
+  _extras: ExtraFiles,
+  emit: Emit,
+): Promise<LuaMachine> {
   limitMemory(AGENT_MEMORY);
   const { module } = await instantiate(files["lua.wasm"] as WebAssembly.Module);
   return new LuaMachine(module as unknown as Exported, emit);
@@ -91,11 +104,17 @@ export class LuaMachine implements Machine {
     // Each chunk's value becomes an argument of a later one: json; store(json); prelude(…).
     this.chunk(json, "=json", 0);
     this.chunk(store, "=store", 1, () => this.c("_lua_pushvalue", this.state, 1));
-    this.chunk(prelude, "=prelude", 4, () => {
+    const random = lua.addFunction((state) => {
+      const seeds = seedIntegers();
+      for (const seed of seeds) this.push(seed, state);
+      return seeds.length;
+    }, "ii");
+    this.chunk(prelude, "=prelude", 5, () => {
       this.c("_lua_pushvalue", this.state, 1);
       this.c("_lua_pushvalue", this.state, 2);
       this.c("_lua_pushcclosure", this.state, emitText, 0);
       this.push(JSON.stringify({ studio: Object.keys(STUDIO), openRequests: LIMITS.openRequests }));
+      this.c("_lua_pushcclosure", this.state, random, 0);
     });
     for (const name of ENTRIES) {
       this.push(name);
@@ -107,19 +126,19 @@ export class LuaMachine implements Machine {
 
   async load(program: Load): Promise<Exports> {
     const wanted = [...program.functions.map(snakeCase), ...program.handlers];
-    const found: string[] = JSON.parse(
+    const { found, failed, kind }: Loaded = JSON.parse(
       this.enter("load", [program.filename, program.source, JSON.stringify(wanted)], "load")!,
     );
+    if (failed) throw new AgentFailure(kind === "memory" ? "memory" : "load", failed);
     return {
       functions: program.functions.filter((name) => found.includes(snakeCase(name))),
       handlers: program.handlers.filter((name) => found.includes(name)),
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, values: string, store: string | null): string | null | undefined {
     const name = call.verbatim ? call.function : snakeCase(call.function);
-    const text = JSON.stringify([call.arguments.length, call.context, ...call.arguments]);
-    const ended = this.enter("begin", store === null ? [name, text] : [name, text, store]);
+    const ended = this.enter("begin", store === null ? [name, values] : [name, values, store]);
     return ended === null ? undefined : ended === NOTHING ? null : ended.slice(1);
   }
 
@@ -162,14 +181,11 @@ export class LuaMachine implements Machine {
     const message = this.text(-1) ?? "an error that is no text";
     this.c("_lua_settop", this.state, 0);
     const isMemory = status === OUT_OF_MEMORY || message.includes("not enough memory");
-    throw new AgentFailure(isMemory ? "memory" : kind, message);
+    throw new AgentFailure(isMemory ? "memory" : kind, { message });
   }
 
-  private push(text: string): void {
-    this.withText(
-      text,
-      (pointer, size) => void this.c("_lua_pushlstring", this.state, pointer, size),
-    );
+  private push(text: string, state = this.state): void {
+    this.withText(text, (pointer, size) => void this.c("_lua_pushlstring", state, pointer, size));
   }
 
   private text(index: number, state = this.state): string | null {
@@ -184,7 +200,7 @@ export class LuaMachine implements Machine {
       return use(this.scratch, this.write(text, this.scratch, SCRATCH));
     const bytes = this.encoder.encode(text);
     const pointer = this.c("_malloc", bytes.length + 1);
-    if (pointer === 0) throw new AgentFailure("memory", "not enough memory");
+    if (pointer === 0) throw new AgentFailure("memory", { message: "not enough memory" });
     this.lua.HEAPU8.set(bytes, pointer);
     this.lua.HEAPU8[pointer + bytes.length] = 0;
     try {

@@ -4,19 +4,22 @@
 -- has globals of its own with the portable subset of the libraries. A handler runs in a coroutine;
 -- `:await()` on a bridge promise yields it, also from within coroutines of the agent's own.
 
-local json, store, emit, limits_text = ...
+local json, store, emit, limits_text, random_seeds = ...
 local create, resume, running, status, yield = coroutine.create, coroutine.resume, coroutine.running,
   coroutine.status, coroutine.yield
 local pack, unpack, concat = table.pack, table.unpack, table.concat
-local error, load, next, pcall, tostring, type = error, load, next, pcall, tostring, type
-local find, gmatch, sub = string.find, string.gmatch, string.sub
-local traceback = debug.traceback
+local error, getmetatable, load, next, pcall, rawget, select, tostring, type = error, getmetatable, load, next, pcall,
+  rawget, select, tostring, type
+local find, gmatch, gsub, match, sub = string.find, string.gmatch, string.gsub, string.match, string.sub
+local getinfo, traceback = debug.getinfo, debug.traceback
+local randomseed, tointeger = math.randomseed, math.tointeger
 local quote = json.quote
 
 local limits = json.decode(limits_text)
 local AWAIT = {} -- what a yield to the host begins with
 
 local agent -- the agent's globals
+local path -- its file's
 local main, awaited -- the running call's coroutine, and the promise it waits for
 local waiting, open_requests, last_request = {}, 0, 0
 
@@ -112,6 +115,13 @@ local function print_to_log(...)
   notice("console", concat(values, "\t"))
 end
 
+-- Lua would take time and address for seeds, which are the same in workers that start together.
+local function seed(...)
+  if select("#", ...) > 0 then return randomseed(...) end
+  local first, second = random_seeds()
+  return randomseed(tointeger(first), tointeger(second))
+end
+
 local PORTABLE = "assert error ipairs pairs pcall rawequal select tonumber tostring type xpcall _VERSION math table utf8"
 
 local function new_globals()
@@ -121,6 +131,8 @@ local function new_globals()
   globals.print = print_to_log
   globals.string = string
   string.dump = nil
+  math.randomseed = seed
+  seed()
   globals.os = { time = os.time, clock = os.clock, date = os.date, difftime = os.difftime }
   globals.coroutine = {}
   for name, builtin in next, coroutine do globals.coroutine[name] = builtin end
@@ -137,19 +149,60 @@ local function forget()
   waiting, open_requests = {}, 0
 end
 
+local function shown(thrown)
+  if thrown == nil then return "an error without a message" end
+  local named = type(thrown) == "table" and getmetatable(thrown)
+  if type(thrown) == "table" and not (named and named.__tostring) then return json.encode(thrown, "error") end
+  return tostring(thrown)
+end
+
+-- Kind and message.
 local function described(thrown)
   if type(thrown) == "table" and thrown.refused then return "value", thrown.refused end
-  local readable, text = pcall(tostring, thrown)
+  local readable, text = pcall(shown, thrown)
   if not readable or type(text) ~= "string" then return "threw", "a value that cannot be shown" end
   if find(text, "not enough memory", 1, true) then return "memory", text end
   return "threw", text
 end
 
-local function fail(thrown, trace)
+-- What Lua raises itself and what an agent raises as text is an error; else the name of its metatable.
+local function name_of(thrown, kind)
+  if kind == "value" or type(thrown) == "string" then return "error" end
+  local metatable = type(thrown) == "table" and getmetatable(thrown)
+  local name = type(metatable) == "table" and rawget(metatable, "__name")
+  return type(name) == "string" and name or type(thrown)
+end
+
+-- The line in the agent's file: as the message has it in front, else of the innermost frame there.
+local function line_of(message, thread)
+  local name, line = match(message, "^(.-):(%d+):")
+  -- Lua cuts what is longer than 59 bytes.
+  if name == path or name == sub(path, 1, 59) then return line end
+  for level = 0, 200 do
+    local frame = thread and getinfo(thread, level, "Sl")
+    if not frame then return nil end
+    if frame.source == "=" .. path and frame.currentline > 0 then return tostring(frame.currentline) end
+  end
+end
+
+-- Frames of ours are no help to an author.
+local function stack_of(thread, message)
+  local stack = traceback(thread, message)
+  for _, ours in next, { "json", "store", "prelude" } do stack = gsub(stack, "\n\t" .. ours .. ":%d+: [^\n]*", "") end
+  return stack
+end
+
+-- The fields of an error, see Thrown.
+local function error_fields(thrown, thread, kind, message)
+  local stack = thread and quote(stack_of(thread, message)) or "null"
+  return '"kind":"' .. kind .. '","message":' .. quote(message) .. ',"name":' .. quote(name_of(thrown, kind)) .. ',"file":'
+    .. quote(path) .. ',"line":' .. (line_of(message, thread) or "null") .. ',"stack":' .. stack
+end
+
+local function fail(thrown, thread)
   forget()
   local kind, message = described(thrown)
-  local stack = trace and quote(trace) or "null"
-  emit('{"op":"error","kind":"' .. kind .. '","message":' .. quote(message) .. ',"stack":' .. stack .. "}")
+  emit('{"op":"error",' .. error_fields(thrown, thread, kind, message) .. "}")
 end
 
 local function result_text(value)
@@ -176,7 +229,7 @@ local function step(...)
   local results = pack(resume(main, ...))
   while results[1] and results[2] == AWAIT and results[3].done ~= nil do results = pack(resume(main)) end
   if not results[1] then
-    fail(results[2], traceback(main))
+    fail(results[2], main)
   elseif status(main) == "dead" then
     return finish(results[2])
   elseif results[2] == AWAIT then
@@ -188,21 +241,31 @@ end
 
 local entries = {}
 
--- Loads the agent's source; answers a JSON list of those of the wanted names that are functions.
+local function load_failed(thrown, thread)
+  local kind, message = described(thrown)
+  local fields = error_fields(thrown, thread, kind, message)
+  if not thread then fields = gsub(fields, '"name":"error"', '"name":"syntax error"', 1) end
+  return '{"kind":"' .. kind .. '","failed":{' .. fields .. "}}"
+end
+
+-- Loads the agent's source; answers which of the wanted names are functions, or what was thrown.
 function entries.load(filename, source, wanted)
-  agent = new_globals()
+  agent, path = new_globals(), filename
   local chunk, problem = load(source, "=" .. filename, "t", agent)
-  if not chunk then error(problem, 0) end
-  chunk()
+  if not chunk then return load_failed(problem) end
+  local thread = create(chunk)
+  local fine, thrown = resume(thread)
+  if not fine then return load_failed(thrown, thread) end
+  if status(thread) ~= "dead" then return load_failed("its top level yields outside a coroutine of its own", thread) end
   local found = {}
   for _, name in next, json.decode(wanted) do
     if type(agent[name]) == "function" then found[#found + 1] = quote(name) end
   end
-  return "[" .. concat(found, ",") .. "]"
+  return '{"found":[' .. concat(found, ",") .. "]}"
 end
 
--- `text`: how many arguments, the context, the arguments. Answers "-" or "=" and a text when the call
--- has ended with no value or that one and left the store as it was; else what happens is emitted.
+-- `text`: the arguments and the context. Answers "-" or "=" and a text when the call has ended with no
+-- value or that one and left the store as it was; else what happens is emitted.
 function entries.begin(name, text, store_text)
   if store_text then store.load(store_text) end
   local handler = agent[name]
@@ -211,10 +274,9 @@ function entries.begin(name, text, store_text)
   end
   forget()
   main = create(handler)
-  local values = json.decode(text)
-  local count = values[1] + 2
-  values[count + 1], values[count + 2], values[count + 3] = store.object(), new_studio(), values[2]
-  return step(unpack(values, 3, count + 3))
+  local values, count = json.decode_list(text)
+  values[count], values[count + 1], values[count + 2] = store.object(), new_studio(), values[count]
+  return step(unpack(values, 1, count + 2))
 end
 
 function entries.settle(text)

@@ -21,7 +21,7 @@ import {
   type FailureKind,
   type Load,
 } from "../protocol";
-import type { Emit, Machine, RuntimeFiles } from "../session";
+import type { Emit, ExtraFiles, Machine, RuntimeFiles } from "../session";
 import sources from "./personae_agent?folder";
 import { restoring, type Snapshot } from "./snapshot";
 
@@ -63,13 +63,13 @@ export async function bootPyodide(
     _loadSnapshot: snapshot.header,
   };
   const pyodide = await withFiles(files, null, () => loadPyodide(restored));
-  offerLibrary(pyodide, library);
+  offer(pyodide, LIBRARY, library);
   return pyodide;
 }
 
-/** The library's archive, read when Python first looks into it: what a start needs is in memory. */
-function offerLibrary(pyodide: PyodideInterface, archive: Blob): void {
-  const node = pyodide.FS.lookupPath(LIBRARY, {}).node as { usedBytes?: number };
+/** An archive, read when Python first looks into it: what a start needs is in memory. */
+function offer(pyodide: PyodideInterface, path: string, archive: Blob): void {
+  const node = pyodide.FS.lookupPath(path, {}).node as { usedBytes?: number };
   node.usedBytes = archive.size;
   Object.defineProperty(node, "contents", {
     configurable: true,
@@ -130,6 +130,7 @@ export class PythonMachine implements Machine {
 
   constructor(
     private readonly pyodide: PyodideInterface,
+    extras: ExtraFiles,
     private readonly emit: Emit,
   ) {
     pyodide.setStdout({ batched: (line) => this.print(line) });
@@ -145,6 +146,7 @@ export class PythonMachine implements Machine {
     machine.open_machine(
       JSON.stringify({ studio: STUDIO, openRequests: LIMITS.openRequests }),
       OUTLET,
+      JSON.stringify(Object.entries(extras).map(([name, archive]) => this.add(name, archive))),
     );
     this.enterPython = machine.enter;
     this.begin = machine.begin;
@@ -164,11 +166,10 @@ export class PythonMachine implements Machine {
     };
   }
 
-  call(call: Call, store: string | null): string | null | undefined {
+  call(call: Call, values: string, store: string | null): string | null | undefined {
     const name = call.verbatim ? call.function : snakeCase(call.function);
     if (store !== null) this.pyodide.FS.writeFile(STORE, store);
-    const text = JSON.stringify([...call.arguments, call.context]);
-    const ended = this.begin(name, text, store === null ? undefined : STORE);
+    const ended = this.begin(name, values, store === null ? undefined : STORE);
     return ended === undefined ? undefined : ended === NOTHING ? null : ended.slice(1);
   }
 
@@ -178,6 +179,14 @@ export class PythonMachine implements Machine {
 
   wake(): void {
     this.enterPython("run", "");
+  }
+
+  /** Puts an archive of packages where Python finds it; answers its path. */
+  private add(name: string, archive: Blob): string {
+    const path = `/lib/${name}`;
+    this.pyodide.FS.writeFile(path, "");
+    offer(this.pyodide, path, archive);
+    return path;
   }
 
   private print(line: string): void {
@@ -195,9 +204,9 @@ export class PythonMachine implements Machine {
   }
 
   private hearLoad(line: string): void {
-    const { op, names, kind, message, stack } = JSON.parse(line);
+    const { op, names, kind, ...thrown } = JSON.parse(line);
     if (op === "loaded") this.loaded = { names };
-    else if (op === "error") this.loaded = new AgentFailure(kind as FailureKind, message, stack);
+    else if (op === "error") this.loaded = new AgentFailure(kind as FailureKind, thrown);
     else this.emit(line);
   }
 }

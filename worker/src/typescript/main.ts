@@ -9,11 +9,11 @@ import { serve } from "../serve";
 import type { Machine } from "../session";
 import { strip } from "./strip";
 
-serve(async (files, emit) => {
-  const machine: Machine = await bootQuickJs(files, emit);
+serve(async (files, extras, emit) => {
+  const machine: Machine = await bootQuickJs(files, extras, emit);
   return {
     load: (program) => machine.load({ ...program, source: stripped(program) }),
-    call: (call, store) => machine.call(call, store),
+    call: (call, values, store) => machine.call(call, values, store),
     settle: (text) => machine.settle(text),
     wake: () => machine.wake(),
   };
@@ -23,6 +23,12 @@ function stripped({ source, filename }: Load): string {
   try {
     return strip(source);
   } catch (error) {
-    throw new AgentFailure("load", `${filename}: ${(error as Error).message}`);
+    const { message, loc } = error as Error & { loc?: { line: number } };
+    throw new AgentFailure("load", {
+      message,
+      name: "SyntaxError",
+      file: filename,
+      line: loc?.line ?? null,
+    });
   }
 }

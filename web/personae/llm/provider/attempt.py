@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from personae.errors import ModelError
+from personae.llm.provider import faults
 from personae.llm.provider.endpoint import Endpoint
-from personae.llm.provider.faults import silence_message
 from personae.llm.provider.http_exchange import Exchange, Silence
 from personae.llm.provider.refusal import RefusalBody
-from personae.llm.request.encoded import Stretch
+from personae.llm.request.body import call_ids
 from personae.llm.request.token_estimate import usage_or_estimate
 from personae.llm.stream.reply import Event, Reply, Waiting
 from personae.llm.stream.response_body import ReplyBody
@@ -36,10 +36,10 @@ async def attempt(
         async with Exchange(transport, clock, endpoint.chat_request(sent)) as exchange:
             while (item := await exchange.get()) is not None:
                 if isinstance(item, Silence):
-                    message = silence_message(item.lasted)
+                    message = faults.silence_message(item.lasted)
                     yield Waiting(item.gives_up_in, "model_stalled", number, message)
                 elif not isinstance(item, bytes):
-                    body = _body(item, endpoint, clock, {*taken, *_call_ids(sent)})
+                    body = _body(item, endpoint, clock, {*taken, *call_ids(sent["messages"])})
                 elif body is not None:
                     for delta in body.feed(item):
                         yield delta
@@ -49,7 +49,7 @@ async def attempt(
                         exchange.expect_end()
         if body is not None:
             for last in body.finish():
-                yield _counted(last, sent) if isinstance(last, Reply) else last
+                yield _told(last, sent, endpoint) if isinstance(last, Reply) else last
     except ModelError as error:
         raise located(error, endpoint) from None
 
@@ -57,9 +57,11 @@ async def attempt(
 def located(error: ModelError, endpoint: Endpoint) -> ModelError:
     """The error with the address it happened at, and without the key."""
     detail = {name: _hidden(value, endpoint) for name, value in error.detail.items()}
-    return ModelError(
-        error.code, endpoint.hidden(error.message), **{**detail, "url": endpoint.chat_url}
-    )
+    message = endpoint.hidden(error.message)
+    if error.code == "model_unreachable" and endpoint.credentials.key_for(endpoint.chat_url):
+        # A browser does not show a refusal that lacks CORS headers: it looks like no answer.
+        message = f"{faults.MAYBE_THE_KEY} {message}"
+    return ModelError(error.code, message, **{**detail, "url": endpoint.chat_url})
 
 
 def _body(
@@ -70,15 +72,12 @@ def _body(
     return ReplyBody(endpoint.chat_url, response.status, taken)
 
 
-def _call_ids(sent: Mapping[str, Any]) -> set[str]:
-    messages = (part for part in sent["messages"] if not isinstance(part, Stretch))
-    return {call["id"] for message in messages for call in message.get("tool_calls") or ()}
-
-
-def _counted(reply: Reply, sent: Mapping[str, Any]) -> Reply:
+def _told(reply: Reply, sent: Mapping[str, Any], endpoint: Endpoint) -> Reply:
+    """The reply with what it cost and whose it is."""
     calls = (*reply.tool_calls, *reply.cut_calls)
     written = [reply.text, reply.reasoning or "", *(call.name + call.arguments for call in calls)]
-    return replace(reply, usage=usage_or_estimate(reply.usage, sent, written))
+    usage = usage_or_estimate(reply.usage, sent, written)
+    return replace(reply, usage=usage, source=endpoint.mark)
 
 
 def _hidden(value: Any, endpoint: Endpoint) -> Any:

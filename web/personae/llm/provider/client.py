@@ -9,7 +9,7 @@ at once; a key appears in no event and no error.
 from __future__ import annotations
 
 import random as _random
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -18,8 +18,9 @@ from personae.llm.provider import model_list as models
 from personae.llm.provider import quirks
 from personae.llm.provider.attempt import attempt
 from personae.llm.provider.endpoint import Endpoint
+from personae.llm.provider.remedies import remedy
 from personae.llm.provider.retry import MAX_RETRIES, wait_before_retry
-from personae.llm.stream.reply import Event, Reply, Waiting
+from personae.llm.stream.reply import Event, Reply, Waiting, Without
 from personae.ports import Clock, ModelTransport
 
 
@@ -62,7 +63,8 @@ class ChatClient:
                     async for event in events:
                         if not started and not isinstance(event, Waiting):
                             started = True
-                            course.succeeded()
+                            for loss in self._learnt(course, endpoint, body):
+                                yield loss
                         yield event
                 return
             except ModelError as error:
@@ -74,16 +76,35 @@ class ChatClient:
                 await self._clock.sleep(waiting.seconds * 1000)
 
     async def complete(
-        self, endpoint: Endpoint, body: Mapping[str, Any], *, retries: int = MAX_RETRIES
+        self,
+        endpoint: Endpoint,
+        body: Mapping[str, Any],
+        taken: Collection[str] = (),
+        *,
+        retries: int = MAX_RETRIES,
     ) -> Reply:
         """One call without streaming. Raises ModelError."""
         whole = {name: value for name, value in body.items() if name != "stream_options"}
         sent = whole | {"stream": False}
-        async with aclosing(self.stream(endpoint, sent, retries=retries)) as events:
+        async with aclosing(self.stream(endpoint, sent, taken, retries=retries)) as events:
             async for event in events:
                 if isinstance(event, Reply):
                     return event
         raise AssertionError("a stream ends with a Reply or an error")
+
+    def forget(self, endpoint: Endpoint) -> None:
+        """What the endpoint's model refused is tried again: its server may be another by now."""
+        quirks.forget(self._memory, endpoint.base, endpoint.model)
+
+    def _learnt(
+        self, course: _Course, endpoint: Endpoint, body: Mapping[str, Any]
+    ) -> Iterator[Without]:
+        """The provider took the request: what it took it with is kept, and what that costs said."""
+        if not course.tried:
+            return
+        quirks.remember(self._memory, endpoint.base, endpoint.model, course.quirks)
+        for name, loss in quirks.losses(course.tried & course.quirks, body).items():
+            yield Without(f"{loss} {course.remedies.get(name, '')}".strip())
 
     async def list_models(self, endpoint: Endpoint) -> list[str]:
         """The ids of the provider's models. Raises ModelError at the first failure."""
@@ -103,25 +124,23 @@ class _Course:
         self.attempt = 1
         self._retries = retries
         self._endpoint = endpoint
-        self._memory = memory
         self._random = random
-        self._quirks = quirks.recall(memory, endpoint.base, endpoint.model)
-        self._tried: set[str] = set()
+        self.quirks = quirks.recall(memory, endpoint.base, endpoint.model)
+        self.tried: frozenset[str] = frozenset()
+        """The quirks that were learnt, or unlearnt, on the way."""
+        self.remedies: dict[str, str] = {}
+        """Quirk -> what the refusal that told of it says can be done about it."""
 
     def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        return quirks.adapt({"model": self._endpoint.model, **body}, self._quirks)
-
-    def succeeded(self) -> None:
-        """The provider took the request: the quirks it took it with are remembered."""
-        if self._tried:
-            quirks.remember(self._memory, self._endpoint.base, self._endpoint.model, self._quirks)
+        return quirks.adapt({"model": self._endpoint.model, **body}, self.quirks)
 
     def after(self, error: ModelError, sent: Mapping[str, Any]) -> Waiting | None:
         """The wait before the next attempt, None to go on at once; raises when it is hopeless."""
-        quirk = quirks.learn(error, sent)
-        if quirk and quirk not in self._tried:
-            self._tried.add(quirk)
-            self._quirks ^= {quirk}
+        quirk = quirks.learn(error, sent, self.quirks, self.tried)
+        if quirk:
+            self.tried |= {quirk}
+            self.quirks ^= {quirk}
+            self.remedies[quirk] = remedy(error)
             return None
         wait = wait_before_retry(error, self.attempt, self._random)
         if wait is None or self.attempt > self._retries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from personae.credentials import BadBaseUrl, BaseUrl, Credentials, hide, read_base_url
@@ -41,6 +42,12 @@ class Endpoint:
     def models_url(self) -> str:
         """For messages: without the query."""
         return f"{self.base}/models"
+
+    @property
+    def mark(self) -> str:
+        """Short, and one for each base URL and model: who sent what only they get back."""
+        written = self.base_url.strip().rstrip("/")
+        return sha256(f"{written} {self.model}".encode()).hexdigest()[:12]
 
     def chat_request(self, body: Mapping[str, Any]) -> HttpRequest:
         """Raises ModelError ``model_bad_settings`` when no request can be made of the settings."""

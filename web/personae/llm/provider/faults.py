@@ -1,9 +1,10 @@
 """Turns what a provider says about a failure into a ModelError with a stable code.
 
 Codes: model_unauthorized, model_quota, model_not_found, model_rate_limited, model_bad_request,
-model_context_length, model_no_tools, model_content_filter, model_server_error, model_not_json,
-model_bad_reply, model_empty_reply, model_stream_error, model_stalled, model_bad_settings; the
-transport adds its own for the network (model_unreachable, ...).
+model_bad_call, model_relay_refused, model_context_length, model_no_tools, model_content_filter,
+model_server_error, model_not_json, model_bad_reply, model_empty_reply, model_stream_error,
+model_stalled, model_bad_settings; the transport adds its own for the network (model_unreachable,
+...).
 Invariants: a message holds the provider's words, the status and a remedy, and never the key;
 ``detail`` has ``status``, ``url``, ``retryAfter`` and ``provider`` (message, code, type, param).
 """
@@ -16,6 +17,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from personae.errors import ModelError
+from personae.llm.provider.fault_codes import code_of
+from personae.llm.provider.retry import MAX_WAIT, spelled, wait_in_words
+from personae.llm.stream.reply import Reply
 from personae.unicode import well_formed
 
 _SHOWN = 600
@@ -27,58 +31,27 @@ _LEADS = {
     "model_not_found": "The provider knows no such model or address",
     "model_rate_limited": "The provider is limiting requests",
     "model_bad_request": "The provider refused the request",
+    "model_bad_call": "The provider could not read how the model called a tool",
+    "model_relay_refused": "The model service behind this site refuses it",
     "model_context_length": "The conversation is too long for this model",
     "model_no_tools": "This model cannot call tools",
     "model_content_filter": "The provider's content filter refused the request",
     "model_server_error": "The provider failed",
     "model_stream_error": "The provider broke off its answer",
 }
-_REMEDIES = {
+REMEDIES = {
     "model_unauthorized": "Check the key in the settings and that it belongs to this base URL.",
     "model_quota": "Add credit with the provider or choose another one.",
     "model_not_found": "Check the model's name and the base URL in the settings.",
     "model_rate_limited": "Wait a moment and try again.",
     "model_bad_request": "Check the model and its settings.",
+    "model_bad_call": "Try again; if it happens often, choose another model.",
+    "model_relay_refused": "Tell whoever runs this site, or use a provider and a key of your own.",
     "model_context_length": "Choose a model with a larger context, or shorten the conversation.",
     "model_no_tools": "Choose a model that supports tool calling.",
     "model_content_filter": "Change the message and try again.",
     "model_server_error": "Try again in a moment.",
     "model_stream_error": "Try again.",
-}
-_SIGNS = (
-    (
-        "model_context_length",
-        r"context_length_exceeded|context[ _-]?(length|window|size)|maximum context"
-        r"|prompt is too long|input is too long|too many (input )?tokens|reduce the length",
-    ),
-    (
-        "model_quota",
-        r"insufficient[ _](quota|balance|credit|funds)|credit balance|out of credits",
-    ),
-    (
-        "model_no_tools",
-        r"(does not|doesn't|not) support (tool|function)|support tool use"
-        r"|tool(s| use| calling) (is|are) not supported",
-    ),
-    ("model_content_filter", r"content_filter|content management policy|content_policy|moderation"),
-    (
-        "model_unauthorized",
-        r"(invalid|incorrect|missing|wrong|no)[ _](x-)?api[ _-]?key|api[ _]?key not valid"
-        r"|invalid_api_key|authentication",
-    ),
-    (
-        "model_not_found",
-        r"model_not_found|not a valid model|(unknown|invalid|no such) model\b"
-        r"|model\b.{0,120}\b(not found|does not exist|is not available)",
-    ),
-)
-_BY_STATUS = {
-    401: "model_unauthorized",
-    402: "model_quota",
-    403: "model_unauthorized",
-    404: "model_not_found",
-    408: "model_server_error",
-    429: "model_rate_limited",
 }
 
 
@@ -101,14 +74,32 @@ def provider_words(body: Any) -> dict[str, Any]:
     metadata = error.get("metadata")
     if isinstance(metadata, Mapping) and metadata.get("raw"):
         message = f"{message}: {_as_text(metadata['raw'])}"
+    message += _limits(error.get("details"))
     facts = {name: error[name] for name in ("code", "type", "param") if error.get(name)}
     return {"message": message, **{name: well_formed(str(fact)) for name, fact in facts.items()}}
 
 
+def _limits(details: Any) -> str:
+    """Which quota was exceeded and when to come back, as Google's errors tell it beside."""
+    listed = (
+        [one for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
+    )
+    said = [
+        str(violation["quotaId"])
+        for one in listed
+        for violation in one.get("violations") or ()
+        if isinstance(violation, Mapping) and violation.get("quotaId")
+    ]
+    said += [f"retry in {one['retryDelay']}" for one in listed if one.get("retryDelay")]
+    return f" ({', '.join(dict.fromkeys(said))})" if said else ""
+
+
 def refusal(status: int | None, provider: Mapping[str, Any]) -> ModelError:
     """The error for an HTTP status, or for an error object without one (None)."""
-    code = _code(status, " ".join(str(word) for word in provider.values()))
-    return made(code, provider, status)
+    words = " ".join(str(word) for word in provider.values())
+    error = made(code_of(status, words), provider, status)
+    wait = wait_in_words(words)
+    return error if wait is None else waiting(error, wait)
 
 
 def made(code: str, provider: Mapping[str, Any], status: int | None) -> ModelError:
@@ -116,8 +107,16 @@ def made(code: str, provider: Mapping[str, Any], status: int | None) -> ModelErr
     words = shorten(str(provider.get("message", "")).strip(), _SHOWN).rstrip(".")
     said = f"{lead}: {words}." if words else f"{lead}."
     return ModelError(
-        code, f"{said} {_REMEDIES[code]}", status=status, retryAfter=None, provider=dict(provider)
+        code, f"{said} {REMEDIES[code]}", status=status, retryAfter=None, provider=dict(provider)
     )
+
+
+def for_strangers(error: ModelError) -> str:
+    """What went wrong, for agents: without the provider's words, which tell of the user's account,
+    and without the address, which may be one of the user's own network."""
+    status = error.detail.get("status")
+    lead = _LEADS.get(error.code, "The model gave no answer")
+    return f"{lead} (HTTP {status})." if status else f"{lead}."
 
 
 def web_page(status: int, url: str, text: str) -> ModelError:
@@ -155,20 +154,44 @@ def bad_reply(status: int, url: str, provider: Mapping[str, Any]) -> ModelError:
     )
 
 
-def empty_reply(finish_reason: str | None, thought: bool, usage: Mapping[str, Any]) -> ModelError:
-    why, remedy = "", "Try again."
-    if finish_reason == "content_filter":
-        why, remedy = " because its content filter stepped in", "Change the message and try again."
-    elif thought:
-        why, remedy = " after thinking", "Try again, or allow the model more tokens."
+def empty_reply(reply: Reply) -> ModelError:
+    """The error for a reply that says nothing, calls nothing and shows nothing."""
+    said, remedy = "The model answered with nothing.", "Try again."
+    if reply.cut == "filter":
+        said = "The model answered with nothing because its content filter stepped in."
+        remedy = "Change the message and try again."
+    elif reply.cut == "length":
+        when = "after thinking, before" if reply.reasoning is not None else "before"
+        said = f"The model used up its tokens {when} it said anything."
+        remedy = "Allow the model more tokens, or shorten the conversation."
+    elif reply.reasoning is not None:
+        said = "The model thought, and then said nothing."
+        remedy = "Try again, or choose another model."
     return ModelError(
         "model_empty_reply",
-        f"The model answered with nothing{why}. {remedy}",
+        f"{said} {remedy}",
         status=200,
         retryAfter=None,
-        finishReason=finish_reason,
-        usage=dict(usage),
+        finishReason=reply.finish_reason,
+        usage=dict(reply.usage),
     )
+
+
+def bad_call(reason: str) -> ModelError:
+    """The error for a reply that ended with a call the provider could not read."""
+    return made("model_bad_call", {"message": reason}, None)
+
+
+def waiting(error: ModelError, seconds: float) -> ModelError:
+    """The error with the wait that the provider asks for."""
+    error.detail["retryAfter"] = seconds
+    if seconds <= MAX_WAIT:
+        return error
+    message = f"{error.message} It asks to be left alone for {spelled(seconds)}."
+    return ModelError(error.code, message, **error.detail)
+
+
+MAYBE_THE_KEY = "The API key may be wrong: the browser does not show how a key is refused."
 
 
 def broken_chunk(data: str) -> ModelError:
@@ -200,26 +223,6 @@ def page_title(text: str) -> str:
     from html import unescape
 
     return shorten(" ".join(unescape(match[1]).split()), 120)
-
-
-def _code(status: int | None, words: str) -> str:
-    for code, signs in _SIGNS:
-        if _may_mean(status, code) and re.search(signs, words, re.IGNORECASE):
-            return code
-    if status is None:
-        return "model_stream_error"
-    if status >= 500:
-        return "model_server_error"
-    return _BY_STATUS.get(status, "model_bad_request")
-
-
-def _may_mean(status: int | None, code: str) -> bool:
-    """Whether words may overrule the status: limits speak of tokens and outages of anything."""
-    if status == 429:
-        return code == "model_quota"
-    if status is not None and status >= 500:
-        return code == "model_context_length"
-    return status != 401
 
 
 def _status_in(code: Any) -> int | None:

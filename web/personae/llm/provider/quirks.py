@@ -1,56 +1,152 @@
 """What single providers refuse, learnt from their errors and remembered.
 
-A quirk is a short stable text; ``adapt`` applies quirks to a request body, ``learn`` reads a
-new one out of a refusal. Quirks that depend on the server (``isFile``, empty content) are kept
-for the base URL, those that depend on the model (sampling parameters) for base URL and model.
-The memory is a plain mapping of texts to lists of texts, so that its owner can store it; what is
-set to an empty list may be forgotten.
-Invariant: a quirk never changes what the model is asked, only how.
+The table ``QUIRKS`` has a row for each: how a refusal tells of it, and what is sent instead. A
+row's name is a short stable text; ``learn`` finds the row that a refusal tells of, ``adapt``
+applies what is known to a request body. What depends on the server is kept for the base URL, what
+depends on the model for base URL and model. The memory is a plain mapping of texts to lists of
+texts, so that its owner can store it; what is set to an empty list may be forgotten.
+Invariants: a quirk never changes what the model is asked, only how; what the model then cannot do
+or see is in ``Quirk.loss``, for the user.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from personae.errors import ModelError
-from personae.llm.request.encoded import Message, Part, Stretch, spread
+from personae.llm.provider import body_changes as changes
+from personae.llm.provider import refusal_words as words_for
+from personae.llm.provider import refused, rewrites
+from personae.llm.provider.body_changes import Body
+from personae.llm.provider.refusal_words import names
+from personae.llm.provider.refused import MERGED_ROLES, Refusal
+from personae.llm.request.encoded import Part, Stretch
 
 Memory = MutableMapping[str, list[str]]
 
-_REFUSED = re.compile(
-    r"unsupported|not support|unrecognized|unrecognised|unknown|unexpected|not permitted"
-    r"|not allowed|extra (input|field)|additional propert|cannot both|only one of|not accept"
-    r"|invalid (parameter|argument|field)|no such (parameter|field)|not a valid (parameter|field)"
-    r"|not (available|implemented|recognized|recognised)",
-    re.IGNORECASE,
-)
-_ABOUT_CONTENT = re.compile(
-    r"\bcontent\b.*\b(null|none|string|empty|required|missing|nil|blank|non-empty)\b"
-    r"|\b(null|none|empty|missing|non-empty)\b.*\bcontent\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_ROLES = re.compile(r"roles? must alternate|alternat\w+ (between )?user", re.IGNORECASE)
 
-_IN_MESSAGES = ("isFile", "reasoning_content", "reasoning_details", "reasoning")
-_OF_SERVER = ("stream_options",)
-_OF_MODEL = ("top_p", "temperature", "tool_choice")
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    name: str
+    of: Literal["server", "model"]
+    told: Callable[[Refusal], bool]
+    """Whether the refusal tells of it, and the request can be sent the other way."""
+    change: Callable[[Body], Body] = lambda body: body
+    either: bool = False
+    """A refusal may also tell that it is no longer so."""
+    loss: str = ""
+    """What the character then has to do without."""
+
+
+def _parameter(name: str, of: Literal["server", "model"]) -> Quirk:
+    return Quirk(
+        f"drop:{name}",
+        of,
+        lambda refusal: name in refusal.body and refusal.refuses(name),
+        lambda body: {key: value for key, value in body.items() if key != name},
+    )
+
+
+def _field(name: str) -> Quirk:
+    """A field of messages, of tool calls or of their functions."""
+
+    def told(refusal: Refusal) -> bool:
+        named = name == "isFile" and refusal.plain and names(refusal.words, name)
+        return (named or refusal.refuses(name)) and name in refused.uncommon_fields(
+            refusal.messages
+        )
+
+    def change(body: Body) -> Body:
+        return {**body, "messages": [changes.cleared(part, name) for part in body["messages"]]}
+
+    return Quirk(f"drop:{name}", "server", told, change)
+
 
 EMPTY_CONTENT = "content:empty"
-MERGED_ROLES = "roles:merged"
-RENAMED_LIMIT = "rename:max_tokens"
-ADDED_REASONING = "add:reasoning_content"
+NO_TOOLS = "tools:none"
 
-_FOR_SERVER = (
-    EMPTY_CONTENT,
-    MERGED_ROLES,
-    *(f"drop:{name}" for name in (*_IN_MESSAGES, *_OF_SERVER)),
+QUIRKS = (
+    Quirk("schemas:plain", "model", refused.schemas, changes.plain_schemas),
+    Quirk("stream:never", "model", refused.streaming, changes.whole),
+    Quirk(
+        "stream:always",
+        "model",
+        lambda refusal: (
+            not refusal.body.get("stream") and bool(words_for.STREAM_ONLY.search(refusal.words))
+        ),
+        lambda body: {**body, "stream": True},
+    ),
+    Quirk(
+        "system:front",
+        "model",
+        refused.system_elsewhere,
+        changes.in_messages(rewrites.system_in_front),
+    ),
+    Quirk("system:user", "model", refused.system, changes.in_messages(rewrites.system_as_user)),
+    Quirk("user:last", "model", refused.reply_at_the_end, changes.in_messages(rewrites.user_last)),
+    Quirk(
+        MERGED_ROLES,
+        "model",
+        refused.says(words_for.ROLES),
+        changes.in_messages(rewrites.joined_roles),
+    ),
+    Quirk(
+        "calls:single",
+        "model",
+        refused.several_calls,
+        changes.in_messages(rewrites.single_calls),
+    ),
+    Quirk(
+        "thoughts:once",
+        "model",
+        refused.says(words_for.THOUGHT_TWICE),
+        changes.in_messages(rewrites.thought_once),
+    ),
+    Quirk(
+        "pictures:none",
+        "model",
+        refused.pictures,
+        changes.in_messages(rewrites.without_pictures),
+        loss="The model takes no pictures, so it was told of them in words only.",
+    ),
+    Quirk(
+        NO_TOOLS,
+        "model",
+        refused.tools,
+        changes.without_tools,
+        loss="The model was asked without tools, because its server refused them, so the "
+        "character's agents are not called.",
+    ),
+    Quirk("rename:max_tokens", "model", refused.limit_name, changes.renamed_limit, either=True),
+    Quirk("drop:max_tokens", "model", refused.limit, changes.without_limit),
+    _parameter("stream_options", "server"),
+    _parameter("top_p", "model"),
+    _parameter("temperature", "model"),
+    _parameter("tool_choice", "model"),
+    _field("isFile"),
+    _field("reasoning_content"),
+    _field("reasoning_details"),
+    _field("reasoning"),
+    Quirk("add:reasoning_content", "model", refused.lack_of_reasoning, changes.with_reasoning),
+    Quirk(EMPTY_CONTENT, "server", refused.content, changes.empty_content, either=True),
 )
-KNOWN = frozenset(
-    (*_FOR_SERVER, RENAMED_LIMIT, ADDED_REASONING, *(f"drop:{name}" for name in _OF_MODEL))
-)
-"""All that may be remembered: facts about a provider, nothing of what was said."""
+_ROWS = {quirk.name: quirk for quirk in QUIRKS}
+_OTHER_FIELD = re.compile(r"drop:([A-Za-z_][A-Za-z0-9_-]{0,63})")
+_FINAL = (401, 402, 429)
+"""Statuses that speak of the account."""
+_PLAIN = (None, 400, 422, 500)
+
+
+def find(name: str) -> Quirk | None:
+    """A row of the table, or one for a field that a provider once sent; None: not known."""
+    row = _ROWS.get(name)
+    field = _OTHER_FIELD.fullmatch(name)
+    if row is None and field is not None and field[1] not in refused.USUAL_FIELDS:
+        return _field(field[1])
+    return row
 
 
 def recall(memory: Memory, base_url: str, model: str) -> frozenset[str]:
@@ -58,7 +154,7 @@ def recall(memory: Memory, base_url: str, model: str) -> frozenset[str]:
 
 
 def remember(memory: Memory, base_url: str, model: str, quirks: frozenset[str]) -> None:
-    of_server = {quirk for quirk in quirks if quirk in _FOR_SERVER}
+    of_server = {name for name in quirks if (row := find(name)) and row.of == "server"}
     for key, kept in (
         (base_url, of_server),
         (_model_key(base_url, model), set(quirks) - of_server),
@@ -67,96 +163,54 @@ def remember(memory: Memory, base_url: str, model: str, quirks: frozenset[str]) 
             memory[key] = sorted(kept)
 
 
-def learn(error: ModelError, body: Mapping[str, Any]) -> str | None:
-    """The quirk a refusal tells of, given the body that was refused; toggling it may help."""
-    if error.detail.get("status") not in (400, 422, 500):
+def forget(memory: Memory, base_url: str, model: str) -> None:
+    """What is known is to be learnt again: the server may have been set up in another way."""
+    remember(memory, base_url, model, frozenset())
+
+
+def learn(
+    error: ModelError,
+    body: Mapping[str, Any],
+    held: frozenset[str] = frozenset(),
+    tried: Iterable[str] = (),
+) -> str | None:
+    """The quirk a refusal tells of, given the body that was refused; toggling it may help.
+
+    ``held``: those it was sent with. ``tried``: those that were toggled before.
+    """
+    status = error.detail.get("status")
+    provider = error.detail.get("provider", {})
+    if status in _FINAL or error.code == "model_bad_call" or not provider:
         return None
-    words = " ".join(str(word) for word in error.detail.get("provider", {}).values())
-    if _ROLES.search(words):
-        return MERGED_ROLES
-    if _names(words, "max_tokens") or _names(words, "max_completion_tokens"):
-        if _limit_misnamed(words, body):
-            return RENAMED_LIMIT
-        return None
-    dropped = _dropped(words, body)
-    if dropped:
-        return f"drop:{dropped}"
-    if _names(words, "reasoning_content") and not _in_messages(body, "reasoning_content"):
-        return ADDED_REASONING
-    if _ABOUT_CONTENT.search(words) and any(map(_only_calls, spread(body["messages"]))):
-        return EMPTY_CONTENT
+    words = " ".join(str(word) for word in provider.values())
+    refusal = Refusal(words, body, held, status in _PLAIN)
+    for row in (*QUIRKS, *map(_field, sorted(refused.uncommon_fields(refusal.messages)))):
+        open_ = row.name not in tried and (row.either or row.name not in held)
+        if open_ and row.told(refusal):
+            return row.name
     return None
 
 
-def adapt(body: Mapping[str, Any], quirks: frozenset[str]) -> dict[str, Any]:
+def adapt(body: Mapping[str, Any], quirks: frozenset[str]) -> Body:
     """A copy of ``body`` that the provider with these quirks accepts."""
-    dropped = {quirk.removeprefix("drop:") for quirk in quirks if quirk.startswith("drop:")}
-    adapted = {name: value for name, value in body.items() if name not in dropped}
-    if RENAMED_LIMIT in quirks and "max_tokens" in adapted:
-        adapted["max_completion_tokens"] = adapted.pop("max_tokens")
-    in_messages = dropped.intersection(_IN_MESSAGES)
-    messages = [_part(part, in_messages, quirks) for part in body["messages"]]
-    adapted["messages"] = _merged(spread(messages)) if MERGED_ROLES in quirks else messages
+    adapted = {**body, "messages": [_as_usual(part) for part in body["messages"]]}
+    known = [row for row in QUIRKS if row.name in quirks]
+    for row in (*known, *filter(None, map(find, sorted(quirks - _ROWS.keys())))):
+        adapted = row.change(adapted)
     return adapted
 
 
-def _dropped(words: str, body: Mapping[str, Any]) -> str | None:
-    if _names(words, "isFile") and _in_messages(body, "isFile"):
-        return "isFile"
-    if not _REFUSED.search(words):
-        return None
-    top = (name for name in (*_OF_SERVER, *_OF_MODEL) if name in body and _names(words, name))
-    inner = (name for name in _IN_MESSAGES if _names(words, name) and _in_messages(body, name))
-    return next(top, None) or next(inner, None)
+def losses(quirks: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
+    """Of quirks that ``body`` suffers from: what the character does without."""
+    with_pictures = any(map(rewrites.has_pictures, changes.loose(body)))
+    concerned = {NO_TOOLS: "tools" in body, "pictures:none": with_pictures}
+    return {name: _ROWS[name].loss for name in quirks if concerned.get(name)}
 
 
-def _limit_misnamed(words: str, body: Mapping[str, Any]) -> bool:
-    """True when the limit's name is refused, not its value."""
-    other = "max_completion_tokens" if "max_tokens" in body else "max_tokens"
-    sent = "max_tokens" in body or "max_completion_tokens" in body
-    return sent and bool(_REFUSED.search(words) or _names(words, other))
-
-
-def _part(part: Part, dropped: set[str], quirks: frozenset[str]) -> Part:
-    if isinstance(part, Stretch):
+def _as_usual(part: Part) -> Part:
+    if isinstance(part, Stretch) or not rewrites.only_calls(part):
         return part
-    adapted = {name: value for name, value in part.items() if name not in dropped}
-    if _only_calls(adapted):
-        adapted["content"] = "" if EMPTY_CONTENT in quirks else None
-    if ADDED_REASONING in quirks and adapted.get("tool_calls"):
-        adapted.setdefault("reasoning_content", "")
-    return adapted
-
-
-def _merged(messages: Iterable[Message]) -> list[Message]:
-    """Neighbours of one role joined by a blank line; tool rounds stay as they are.
-
-    Who insists on alternating roles knows no ``isFile``: a joined message loses it.
-    """
-    merged: list[Message] = []
-    for message in messages:
-        last = merged[-1] if merged else {}
-        mergeable = message["role"] in ("user", "assistant") and message["role"] == last.get("role")
-        if mergeable and not (last.get("tool_calls") or message.get("tool_calls")):
-            merged[-1] = {
-                "role": last["role"],
-                "content": f"{last['content']}\n\n{message['content']}",
-            }
-        else:
-            merged.append(message)
-    return merged
-
-
-def _only_calls(message: Mapping[str, Any]) -> bool:
-    return bool(message.get("tool_calls")) and not message.get("content")
-
-
-def _in_messages(body: Mapping[str, Any], name: str) -> bool:
-    return any(name in message for message in spread(body["messages"]))
-
-
-def _names(words: str, name: str) -> bool:
-    return re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", words) is not None
+    return {**part, "content": None}
 
 
 def _model_key(base_url: str, model: str) -> str:

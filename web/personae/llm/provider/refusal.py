@@ -37,8 +37,8 @@ class RefusalBody:
     def finish(self) -> Iterator[NoReturn]:
         """Raises the ModelError that the status and the body stand for."""
         error = self._error(self._data.decode("utf-8", "replace").strip())
-        error.detail["retryAfter"] = retry_after(self._response.headers, self._now)
-        raise error
+        wait = retry_after(self._response.headers, self._now)
+        raise error if wait is None else faults.waiting(error, wait)
 
     def _error(self, text: str) -> ModelError:
         status = self._response.status

@@ -1,8 +1,9 @@
 """Builds the body of a chat-completions request.
 
 Invariants: every tool call of an assistant message is answered by exactly one tool message
-right after it, in order (a stub stands in for a missing answer, orphans are dropped); ids are
-unique within the request; arguments are JSON text of an object and names are such as every
+right after it, in order (a stub stands in for a missing answer, orphans are dropped); ids are our
+own, nine letters and digits as the strictest provider wants them, and the same in every request of
+a turn; arguments are JSON text of an object and names are such as every
 provider takes; every string is well-formed Unicode. One bad reply in the history can therefore
 not make providers refuse all later requests.
 """
@@ -10,13 +11,14 @@ not make providers refuse all later requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal
 
 from personae.llm.arguments import sendable_arguments
 from personae.llm.request.encoded import Message, Part, Stretch
+from personae.llm.request.tool_schemas import sendable_schema
 from personae.package.model import ToolDefinition
 from personae.unicode import well_formed, well_formed_json
 
@@ -56,7 +58,7 @@ def tool_definition(tool: ToolDefinition) -> dict[str, Any]:
     function = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": dict(tool.parameters),
+        "parameters": sendable_schema(tool.parameters),
     }
     return {"type": "function", "function": function}
 
@@ -85,10 +87,16 @@ def build_body(
     return body | _sampling(sampling or Sampling())
 
 
+def call_ids(messages: Iterable[Part]) -> set[str]:
+    """The ids of the calls in messages, as they came: what new ones must differ from."""
+    loose = (part for part in messages if not isinstance(part, Stretch))
+    return {str(call.get("id")) for message in loose for call in message.get("tool_calls") or ()}
+
+
 def sendable(messages: Sequence[Part]) -> list[Part]:
     """The messages with every tool call answered and nothing a provider chokes on."""
     out: list[Part] = []
-    used: set[str] = set()
+    ids = (f"call{number:05d}" for number in count(1))
     at = 0
     while at < len(messages):
         message = messages[at]
@@ -97,7 +105,7 @@ def sendable(messages: Sequence[Part]) -> list[Part]:
             out.append(message)
         elif message.get("tool_calls"):
             answers = _following_answers(messages, at)
-            out += _round(message, answers, used)
+            out += _round(message, answers, ids)
             at += len(answers)
         elif message["role"] != "tool" and not _blank_assistant(message):
             out.append(_plain(message))
@@ -130,15 +138,23 @@ def _following_answers(messages: Sequence[Part], at: int) -> list[Message]:
     return answers
 
 
-def _round(message: Message, answers: list[Message], used: set[str]) -> list[dict[str, Any]]:
+def _round(message: Message, answers: list[Message], ids: Iterator[str]) -> list[dict[str, Any]]:
     """An assistant message with its calls, and one answer for each of them."""
     calls, results = [], []
     left = list(answers)
+    renamed: dict[str, str] = {}
     for call in message["tool_calls"]:
-        id_ = _unique(str(call.get("id") or ""), used)
+        id_ = next(ids)
+        renamed.setdefault(str(call.get("id") or ""), id_)
         calls.append(_call(call, id_))
         results.append(tool_message(id_, well_formed(_pop_answer(left, call.get("id")))))
-    return [{**well_formed_json(message), "tool_calls": calls}, *results]
+    rest = {name: value for name, value in message.items() if name not in ("tool_calls", "content")}
+    said = {"role": rest.pop("role"), "content": message.get("content")}
+    fields = _with_ids(rest, renamed)
+    return [
+        {**well_formed_json({**said, "tool_calls": [], **fields}), "tool_calls": calls},
+        *results,
+    ]
 
 
 def _pop_answer(left: list[Message], id_: Any) -> str:
@@ -150,22 +166,21 @@ def _pop_answer(left: list[Message], id_: Any) -> str:
     return CANCELLED
 
 
-def _unique(id_: str, used: set[str]) -> str:
-    id_ = well_formed(id_)
-    if not id_.strip() or id_ in used:
-        id_ = next(made for n in count(1) if (made := f"send{n:05d}") not in used)
-    used.add(id_)
-    return id_
+def _with_ids(value: Any, renamed: Mapping[str, str]) -> Any:
+    """A provider's own fields, where they name a call: it has another id now."""
+    if isinstance(value, str):
+        return renamed.get(value, value) if value else value
+    if isinstance(value, Mapping):
+        return {name: _with_ids(one, renamed) for name, one in value.items()}
+    return [_with_ids(one, renamed) for one in value] if isinstance(value, list) else value
 
 
 def _call(call: Mapping[str, Any], id_: str) -> dict[str, Any]:
     function = call["function"]
     arguments = sendable_arguments(well_formed(str(function.get("arguments") or "")))
-    return {
-        "id": id_,
-        "type": "function",
-        "function": {"name": _sendable_name(str(function["name"])), "arguments": arguments},
-    }
+    named = {"name": _sendable_name(str(function["name"])), "arguments": arguments}
+    whole = {"id": id_, "type": "function", "function": {**function, **named}}
+    return dict(well_formed_json({**whole, **{n: v for n, v in call.items() if n not in whole}}))
 
 
 def _sendable_name(name: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from personae.llm.request.encoded import Part, Stretch
+from personae.llm.request.encoded import Part, Stretch, encoded_body
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -19,6 +19,15 @@ def estimate_tokens(text: str) -> int:
 def estimate_prompt(body: Mapping[str, Any]) -> int:
     """Tokens of a request body: message contents, tool calls and tool definitions."""
     return sum(map(_estimate_part, body["messages"])) + _json_tokens(body.get("tools"))
+
+
+def estimate_body(body: Mapping[str, Any]) -> int:
+    """Tokens of all that is sent, the JSON around the texts included: bytes / 4, rounded up.
+
+    Larger than ``estimate_prompt``, and also of messages that are many and empty.
+    """
+    size = sum(len(piece.encode()) for piece in encoded_body(body))
+    return -(-size // CHARACTERS_PER_TOKEN)
 
 
 def estimate_message(message: Mapping[str, Any]) -> int:
@@ -34,12 +43,13 @@ def usage_or_estimate(
 ) -> dict[str, Any]:
     """The provider's usage with its three counts as integers, else an estimate of them.
 
-    ``written``: the texts the model wrote. An estimate carries ``estimated: True``.
+    ``written``: the texts the model wrote. An estimate carries ``estimated: True``; it also stands
+    for a report of nothing, since no request is read without a token.
     """
     prompt = _count(usage, "prompt_tokens", "input_tokens")
     completion = _count(usage, "completion_tokens", "output_tokens")
     total = _count(usage, "total_tokens")
-    if prompt is None and completion is None and total is None:
+    if not (prompt or completion or total):
         return _estimate(body, written)
     prompt, completion = prompt or 0, completion or 0
     counts = {"prompt_tokens": prompt, "completion_tokens": completion}

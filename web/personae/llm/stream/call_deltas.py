@@ -19,7 +19,8 @@ from typing import Any
 
 from personae.bounded_json import load_json
 from personae.conversation.entries import ToolCall
-from personae.unicode import well_formed
+from personae.llm.stream.message_fields import merged, unknown
+from personae.unicode import well_formed, well_formed_json
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +29,8 @@ class _Call:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     """What the arguments consist of so far; no empty ones."""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """What else came with it; of its function under ``function``."""
 
     def arguments(self) -> str:
         return well_formed("".join(self.pieces))
@@ -56,6 +59,7 @@ class CallAssembler:
         call.name = name or call.name
         if piece and not repeated:
             call.pieces.append(piece)
+        call.fields = merged(call.fields, _fields(delta, function))
         return (self._calls.index(call), call.name) if first_named else None
 
     def finish(self, cut: bool) -> tuple[tuple[ToolCall, ...], tuple[ToolCall, ...]]:
@@ -68,7 +72,8 @@ class CallAssembler:
         whole: list[ToolCall] = []
         broken: list[ToolCall] = []
         for call, id_ in zip(named, self._ids(named), strict=True):
-            made = ToolCall(id_, call.name, call.arguments())
+            fields = well_formed_json(call.fields) or None
+            made = ToolCall(id_, call.name, call.arguments(), fields=fields)
             empty_but_not_last = not made.arguments.strip() and call is not named[-1]
             complete = not cut or empty_but_not_last or is_object(made.arguments)
             (whole if complete else broken).append(made)
@@ -108,6 +113,13 @@ class CallAssembler:
             used.add(id_)
             ids.append(id_)
         return ids
+
+
+def _fields(delta: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a delta that are not known; its provider may want them back."""
+    own = {name: value for name, value in unknown(delta).items() if name != "function"}
+    of_function = {n: value for n, value in unknown(function).items() if n != "arguments"}
+    return own | ({"function": of_function} if of_function else {})
 
 
 def is_object(text: str) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.conversation.entries import ToolCall
+from personae.conversation.entries import Cut, ToolCall
+from personae.llm.stream.finish_reasons import CUTS, normal_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,13 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Without:
+    """The provider refused a part of the request, and took it without; said once, when learnt."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One assembled assistant message."""
 
@@ -69,17 +77,22 @@ class Reply:
     finish_reason: str | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
     """prompt_tokens, completion_tokens, total_tokens; ``estimated`` when the provider sent none."""
-    model: str | None = None
-    """The model's name as the provider gives it."""
     ended: bool = True
     """False when the stream stopped without any mark of its end: the text may be incomplete."""
     reasoning_fields: Mapping[str, Any] = field(default_factory=dict)
-    """The provider's own reasoning fields, to be sent back within a tool round."""
+    """Fields of the message that the provider wants back within a tool round: its reasoning in its
+    own form, signatures, and whatever else it sent."""
+    source: str = ""
+    """Who sent them (``Endpoint.mark``); nobody else gets them back."""
+    pictures: tuple[str, ...] = ()
+    """URLs, most of them ``data:``."""
 
     @property
-    def cut(self) -> bool:
-        """True when the token limit or a content filter ended the reply early."""
-        return self.finish_reason in CUT_REASONS
+    def cut(self) -> Cut | None:
+        """What ended the reply early; None when it came to its end."""
+        if not self.ended:
+            return "end"
+        return CUTS.get(normal_reason(self.finish_reason))
 
     def message(self) -> dict[str, Any]:
         """The assistant message of the next request of the same turn (see ``request.py``)."""
@@ -90,12 +103,15 @@ class Reply:
         return message
 
 
-Event = TextDelta | ReasoningDelta | TextWasReasoning | ToolCallDelta | Waiting | Reply
-
-CUT_REASONS = frozenset({"length", "max_tokens", "model_length", "content_filter"})
+Event = TextDelta | ReasoningDelta | TextWasReasoning | ToolCallDelta | Waiting | Without | Reply
 
 
 def call_dict(call: ToolCall) -> dict[str, Any]:
     """A tool call as a request carries it."""
-    function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    fields = dict(call.fields or {})
+    function = {
+        **(fields.pop("function", None) or {}),
+        "name": call.name,
+        "arguments": call.arguments,
+    }
+    return {**fields, "id": call.id, "type": "function", "function": function}

@@ -10,14 +10,15 @@ work is linear in the bytes; everything that comes out is well-formed Unicode.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from personae.bounded_json import load_json
 from personae.llm.provider import faults
 from personae.llm.stream.call_deltas import CallAssembler
-from personae.llm.stream.reasoning_fields import ReasoningFields
+from personae.llm.stream.message_fields import MessageFields
+from personae.llm.stream.pictures import Pictures
 from personae.llm.stream.reply import (
-    CUT_REASONS,
     ReasoningDelta,
     Reply,
     TextDelta,
@@ -25,7 +26,7 @@ from personae.llm.stream.reply import (
     ToolCallDelta,
 )
 from personae.llm.stream.think_tags import ThinkFilter
-from personae.unicode import PairJoiner, well_formed, well_formed_json
+from personae.unicode import PairJoiner, well_formed_json
 
 _TEXT_PARTS = ("text", "output_text", None)
 _THINKING_PARTS = ("thinking", "reasoning")
@@ -43,13 +44,13 @@ class Assembler:
         self.recognised = False
         """True once anything looked like a chat completion."""
         self._calls = CallAssembler(taken)
-        self._fields = ReasoningFields()
+        self._fields = MessageFields()
+        self._pictures = Pictures()
         self._filter = ThinkFilter()
         self._text_pairs, self._reasoning_pairs = PairJoiner(), PairJoiner()
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._usage: dict[str, Any] = {}
-        self._model: str | None = None
 
     def feed(self, data: str) -> Iterator[Delta]:
         """Takes one event's data. Raises ModelError for an error object or broken JSON."""
@@ -80,25 +81,21 @@ class Assembler:
 
     def reply(self) -> Reply:
         """The assembled message; ``close`` comes first."""
-        cut = self.finish_reason in CUT_REASONS or not (self.finish_reason or self.done)
-        whole, broken = self._calls.finish(cut)
-        return Reply(
+        reply = Reply(
             text="".join(self._text),
             reasoning="".join(self._reasoning).strip() or None,
-            tool_calls=whole,
-            cut_calls=broken,
             finish_reason=self.finish_reason,
             usage=self._usage,
-            model=self._model,
             ended=self.finish_reason is not None or self.done,
             reasoning_fields=self._fields.fields(),
+            pictures=self._pictures.urls(),
         )
+        whole, broken = self._calls.finish(reply.cut is not None)
+        return replace(reply, tool_calls=whole, cut_calls=broken)
 
     def _note(self, chunk: Mapping[str, Any]) -> None:
         self.recognised = self.recognised or isinstance(chunk.get("choices"), list)
         self._count(chunk.get("usage"))
-        if isinstance(model := chunk.get("model"), str) and model:
-            self._model = well_formed(model)
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, Mapping) and usage:
@@ -110,13 +107,15 @@ class Assembler:
         if not isinstance(delta, Mapping):
             delta = self._message(choice)
         yield from self._delta(delta)
-        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+        reason = choice.get("finish_reason")
+        reason = reason.get("type") if isinstance(reason, Mapping) else reason
+        if isinstance(reason, str) and reason:
             self.finish_reason = reason
 
     def _message(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
         """A whole message, unless it only repeats what was streamed."""
         message = choice.get("message")
-        streamed = self._text or self._reasoning or self._calls
+        streamed = self._text or self._reasoning or self._calls or self._pictures
         return message if isinstance(message, Mapping) and not streamed else {}
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
@@ -125,6 +124,8 @@ class Assembler:
             yield from self._thought(self._reasoning_pairs.feed(words))
         for name in ("content", "refusal"):
             yield from self._content(delta.get(name))
+        for name in ("images", "image"):
+            self._pictures.feed(delta.get(name))
         for call in _items(delta.get("tool_calls")):
             if named := self._calls.feed(call):
                 yield ToolCallDelta(*named)
@@ -139,6 +140,8 @@ class Assembler:
                 self._filter.trust_text()
                 words = _words(part.get("thinking")) or _words(part.get("text"))
                 yield from self._thought(self._reasoning_pairs.feed(words))
+            else:
+                self._pictures.feed(part)
 
     def _speech(self, text: str) -> Iterator[Delta]:
         if text:

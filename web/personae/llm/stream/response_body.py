@@ -12,6 +12,7 @@ from typing import Any, Literal
 from personae.bounded_json import load_json
 from personae.errors import ModelError
 from personae.llm.provider import faults
+from personae.llm.stream.finish_reasons import BAD_CALLS, normal_reason
 from personae.llm.stream.reply import Reply
 from personae.llm.stream.reply_assembly import Assembler, Delta
 from personae.llm.stream.sse import SseDecoder, SseEvent
@@ -62,6 +63,8 @@ class ReplyBody:
             raise faults.web_page(self._status, self._url, self._excerpt())
         if self._kind == "json":
             yield from self._assembler.feed_chunk(self._json())
+            # A document that could be read is whole, whether or not it says why it ended.
+            self._assembler.done = True
         elif not self.done:
             yield from self._last_events()
         yield from self._assembler.close()
@@ -71,9 +74,10 @@ class ReplyBody:
 
     def _reply(self) -> Reply:
         reply = self._assembler.reply()
-        if not (reply.text.strip() or reply.tool_calls or reply.cut_calls):
-            thought = reply.reasoning is not None
-            raise faults.empty_reply(reply.finish_reason, thought, reply.usage)
+        if not (reply.text.strip() or reply.tool_calls or reply.cut_calls or reply.pictures):
+            if normal_reason(reply.finish_reason) in BAD_CALLS:
+                raise faults.bad_call(str(reply.finish_reason))
+            raise faults.empty_reply(reply)
         return reply
 
     def _events(self, events: list[SseEvent]) -> Iterator[Delta]:

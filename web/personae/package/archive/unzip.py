@@ -25,7 +25,7 @@ from personae.package.archive.zip_directory import (
     read_directory,
 )
 from personae.package.report import Report
-from personae.package.steps import Progress, Step, Steps, run_async
+from personae.package.steps import Step, Steps
 
 MAX_ARCHIVE_BYTES = 64 << 20
 MAX_INFLATED_BYTES = 256 << 20
@@ -84,11 +84,6 @@ def read_readable(data: Archive, report: Report) -> Steps[dict[str, bytes]]:
     kept = _sound(kept, report)
     spans = yield from _spans(data, kept, directory, report)
     return (yield from _inflate_all(data, _sound(kept, report), spans, report))
-
-
-async def read_archive(data: Archive, progress: Progress | None = None) -> dict[str, bytes]:
-    """``read_files`` for a page: gives the event loop its turn. Raises PackageError."""
-    return await run_async(read_files(data, Report()), progress)
 
 
 def _directory(data: Archive, report: Report) -> Steps[tuple[list[Entry], int]]:

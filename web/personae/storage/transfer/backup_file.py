@@ -17,6 +17,7 @@ from personae.conversation.entry_json import entry_from_json
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.paths import UnsafeName, clean_path
 from personae.package.archive.unzip import read_readable
+from personae.package.config import LONGEST_NAME
 from personae.package.identity import may_be
 from personae.package.load import contents_digest
 from personae.package.report import Report
@@ -28,6 +29,7 @@ from personae.storage.records import CONVERSATION_TABLES, from_schema_1, store_f
 from personae.storage.transfer.backup import FORMAT, VERSION
 from personae.storage.transfer.json_in_steps import read_json
 from personae.storage.transfer.lines import BadLine, read_lines
+from personae.unicode import plain, plain_line
 
 _SHORT = 1 << 16
 """Characters that are read in one go."""
@@ -172,9 +174,9 @@ def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character
     hashes = {item["path"]: item["hash"] for item in found["files"]}
     made = {
         "id": found["id"],
-        "name": str(found["name"]),
-        "description": str(found["description"]),
-        **({"author": str(found["author"])} if "author" in found else {}),
+        "name": plain_line(str(found["name"]), LONGEST_NAME),
+        "description": plain(str(found["description"])),
+        **_author(found),
         "source": found["source"] if isinstance(found["source"], str) else None,
         "size": sum(map(len, files.values())),
         "digest": digest,
@@ -184,6 +186,11 @@ def _character(record: Record, contents: Mapping[str, bytes]) -> Steps[Character
     if not may_be(made):
         raise BadLine("the character is not the one it says")
     return Character(made, {hashed: contents[hashed] for hashed in hashes.values()})
+
+
+def _author(found: Mapping[str, Any]) -> dict[str, str]:
+    """Earlier versions stored none."""
+    return {"author": plain_line(str(found["author"]), LONGEST_NAME)} if "author" in found else {}
 
 
 def _clean(path: str) -> str:

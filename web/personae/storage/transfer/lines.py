@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from personae.bounded_json import load_json
+from personae.conversation.numbers import LARGEST
 from personae.package.steps import Steps
 from personae.ports import Key, Record
 
@@ -122,7 +123,9 @@ def _backslashes_before(text: str, place: int) -> int:
 def _key(value: object) -> Key:
     if not isinstance(value, list) or not value:
         raise BadLine("a key is a list")
-    if not all(isinstance(part, str) or type(part) is int for part in value):
+    if not all(
+        isinstance(part, str) or (type(part) is int and abs(part) <= LARGEST) for part in value
+    ):
         raise BadLine("a key is made of texts and numbers")
     return tuple(value)
 

@@ -1,19 +1,21 @@
 """Merges a backup into what is on this device.
 
 Invariants: a character that is here stays as it is, and only files that it misses are added; a
-conversation that is as new or newer here stays as it is; a conversation shows up once all of it is
-stored, and what was stopped before leaves nothing of a new one behind; no transaction is so large
-that it holds the page up.
+conversation that is as new or newer here stays as it is, and an older one is replaced only by one
+of its character that holds every entry of it, any other is added beside it; what was spent in it
+stays spent; a conversation shows up once all of it is stored, and what was stopped before leaves
+nothing of a new one behind; no transaction is so large that it holds the page up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from personae.errors import StorageError
 from personae.ports import Delete, Key, Put, Query, Storage, Table
+from personae.storage.head import Head
 from personae.storage.library import batches, parsed
 from personae.storage.records import (
     CONVERSATION_TABLES,
@@ -57,14 +59,35 @@ class Restoring:
                 await self._add_character(character)
                 own[character.id] = list(character.contents)
                 restored.characters.append(character.id)
-        ages = await self._own_ages()
+        own_heads = await self._own_heads()
         for number, one in enumerate(backup.conversations.values(), len(backup.characters)):
             self._done(number, total)
-            age = ages.get(one.head.id)
-            if age is None or age < one.head.updated_at:
-                await self._add_conversation(one, is_new=age is None)
-                restored.conversations += 1
+            restored.conversations += await self._take(one, own_heads)
         return restored
+
+    async def _take(self, one: Conversation, own_heads: Mapping[str, Head | None]) -> bool:
+        """Adds a conversation unless it is here; whether it did."""
+        identity = one.head.id
+        if identity not in own_heads:
+            await self._add_conversation(one, is_new=True)
+            return True
+        own = own_heads[identity]
+        if own is not None:
+            if own.updated_at >= one.head.updated_at:
+                return False
+            if not await self._goes_on_in(own, one):
+                return await self._take(_beside(one), own_heads)
+            one.head.tokens_spent = max(one.head.tokens_spent, own.tokens_spent)
+        await self._add_conversation(one, is_new=False)
+        return True
+
+    async def _goes_on_in(self, own: Head, one: Conversation) -> bool:
+        """Whether a conversation that is here is the beginning of the one that comes."""
+        if own.character_id != one.head.character_id:
+            return False
+        known = {put.key: put.value for put in one.records if put.table == "entries"}
+        entries = await self._storage.read(Query("entries", (own.id,)))
+        return all(known.get(record.key) == record.value for record in entries)
 
     async def _own_characters(self) -> dict[str, list[str]]:
         """The characters that are here and whole, and the hashes of their files."""
@@ -89,14 +112,14 @@ class Restoring:
             await self._storage.commit(batch)
         await self._storage.commit([Put("packages", (character.id,), dumps(character.record))])
 
-    async def _own_ages(self) -> dict[str, int]:
-        """When the conversations that are here changed last; of a damaged one, never."""
-        ages: dict[str, int] = {}
+    async def _own_heads(self) -> dict[str, Head | None]:
+        """The conversations that are here; None for one whose record is damaged."""
+        heads: dict[str, Head | None] = {}
         for record in await self._storage.read(Query("conversations")):
-            ages[str(record.key[-1])] = -1
-            with suppress(StorageError, ArithmeticError):
-                ages[str(record.key[-1])] = head_from_record(record).updated_at
-        return ages
+            heads[str(record.key[-1])] = None
+            with suppress(StorageError):
+                heads[str(record.key[-1])] = head_from_record(record)
+        return heads
 
     async def _add_conversation(self, one: Conversation, *, is_new: bool) -> None:
         identity = one.head.id
@@ -136,6 +159,13 @@ class Restoring:
             for own in await self._storage.keys("conversations")
             if own[-1] == one.head.id and own != key
         ]
+
+
+def _beside(one: Conversation) -> Conversation:
+    """The same conversation under an id of its own, which is the same whenever it is restored."""
+    identity = f"{one.head.id}-{one.head.updated_at}"
+    records = [replace(put, key=(identity, *put.key[1:])) for put in one.records]
+    return Conversation(replace(one.head, id=identity), records)
 
 
 def _batched(records: Sequence[Put]) -> Iterator[list[Put]]:

@@ -1,7 +1,7 @@
 """The messages of a request, from what a character is and what was said.
 
-Reference: System prompt macros; architecture: Request assembly, in this order. Everything here
-depends on its arguments alone. Messages are chat-completions objects, with the vendor field
+Reference: System prompt macros. The order is that of ``assemble``. Everything here depends on its
+arguments alone. Messages are chat-completions objects, with the vendor field
 ``isFile``.
 """
 

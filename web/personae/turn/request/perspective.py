@@ -6,12 +6,14 @@ Text of earlier turns, everything of the current one; never rejected entries or 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from personae.conversation.entries import Entry
 from personae.conversation.turns import is_said, turn_start
 from personae.llm.request.body import tool_message
 from personae.llm.request.encoded import Part
+from personae.llm.stream.message_fields import sent_back
 from personae.llm.stream.reply import call_dict
 from personae.turn.request.earlier_turns import EarlierTurns
 
@@ -22,12 +24,15 @@ class Perspective:
         """Those of the conversation as they are now."""
         self._earlier = EarlierTurns()
 
-    def history(self) -> list[Part]:
-        """The messages of the next request that were said or done."""
+    def history(self, source: str) -> list[Part]:
+        """The messages of the next request that were said or done.
+
+        ``source``: who is asked (``Models.source``).
+        """
         entries = self._entries()
         start = turn_start(entries)
         said = self._earlier.stretch(entries, start)
-        current = (m for entry in entries[start:] if (m := message(entry)) is not None)
+        current = (m for entry in entries[start:] if (m := message(entry, source)) is not None)
         return [*current] if said is None else [said, *current]
 
     async def keep_up(self, pause: Callable[[], Awaitable[None]]) -> None:
@@ -36,10 +41,11 @@ class Perspective:
         await self._earlier.keep_up(entries, turn_start(entries), pause)
 
 
-def message(entry: Entry) -> dict[str, Any] | None:
+def message(entry: Entry, source: str) -> dict[str, Any] | None:
     """An entry of the current turn, or None when it is not sent.
 
-    ``llm.request`` answers calls that have no result and drops results that have no call.
+    What a provider wants back of its own is sent to no other. ``llm.request`` answers calls that
+    have no result and drops results that have no call.
     """
     if entry.rejected:
         return None
@@ -47,6 +53,8 @@ def message(entry: Entry) -> dict[str, Any] | None:
         return tool_message(entry.tool_call_id or "", entry.content)
     said = {"role": entry.role, "content": entry.content}
     if entry.tool_calls:
-        calls = [call_dict(call) for call in entry.tool_calls]
-        return {**said, "tool_calls": calls, **(entry.reasoning_fields or {})}
+        own = entry.source in (None, source)
+        calls = [call_dict(c if own else replace(c, fields=None)) for c in entry.tool_calls]
+        fields = sent_back(entry.reasoning_fields or {}) if own else {}
+        return {**said, "tool_calls": calls, **fields}
     return said if is_said(entry) else None

@@ -10,16 +10,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from personae.conversation import studio_history
-from personae.errors import BridgeError, PersonaeError
+from personae.errors import BridgeError, ModelError, PersonaeError
+from personae.llm.provider.faults import for_strangers
 from personae.package.model import AgentProgram, Package
 from personae.storage.belongings import Belongings
 from personae.tools.grants import find_granted, granted
 from personae.tools.invocation import Invocation
 from personae.tools.registry import Registry
 from personae.turn.room import Room
-from personae.turn.streaming import SAVE_AFTER, Later
+from personae.turn.studio.notices import Notices
 from personae.turn.studio.web_fetch import fetch_page
 from personae.unicode import well_formed
+from personae.written import Written
 
 Program = AgentProgram
 Arguments = Mapping[str, Any]
@@ -35,15 +37,15 @@ class StudioBridge:
         belongings: Belongings,
         package: Package,
         registry: Registry,
-        store: Callable[[AgentProgram], Any],
+        store: Callable[[AgentProgram], Written],
         call_model: Handler,
     ) -> None:
         self._room = room
-        self._belongings = belongings
         self._package = package
         self._registry = registry
         self._store = store
-        self._save = Later(room.clock, SAVE_AFTER, room.journal.save)
+        self.notice = Notices(room, belongings, package.name).take
+        """See ``process.Notice``."""
         self._handlers: dict[str, Handler] = {
             "history.search": self._search,
             "history.range": self._range,
@@ -60,7 +62,7 @@ class StudioBridge:
         method: str,
         arguments: Mapping[str, Any],
     ) -> Any:
-        """Answers ``studio.<method>`` with a JSON value. Raises BridgeError."""
+        """Answers ``studio.<method>``, see ``bridge_requests.Serve``. Raises BridgeError."""
         handler = self._handlers.get(method)
         if handler is None:
             raise BridgeError("unknown_method", f"This player has no studio.{method}.")
@@ -68,23 +70,13 @@ class StudioBridge:
             return await handler(program, invocation, arguments)
         except BridgeError:
             raise
+        except ModelError as error:
+            raise BridgeError(error.code, for_strangers(error)) from error
         except PersonaeError as error:
             raise BridgeError(error.code, error.message) from error
         except Exception as error:
             self._room.defect(error)
-            raise BridgeError("bridge_failed", f"studio.{method} failed: {error!r}") from error
-
-    def notice(self, program: AgentProgram, kind: str, text: str) -> None:
-        """``kind``: toast, log (an audit entry of the conversation), console or error."""
-        room = self._room
-        if kind == "toast":
-            room.events.emit("agentToast", text)
-        elif kind == "log":
-            room.journal.append("log", text, agent_id=program.agent_id)
-            room.events.emit("agentLog", text)
-            self._save.poke()  # most often the call's end is sooner
-        else:
-            room.log.add(self._belongings.owner(program.agent_id), program, kind, text)
+            raise BridgeError("bridge_failed", f"studio.{method} failed.") from error
 
     async def _search(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         return studio_history.search(self._room.journal.entries, arguments["query"])
@@ -108,5 +100,5 @@ class StudioBridge:
 
     async def _web_fetch(self, _program: Program, _why: Invocation, arguments: Arguments) -> Any:
         surroundings = self._room.surroundings
-        read_page, allowed = surroundings.read_page, surroundings.settings().web_access
-        return await fetch_page(read_page, allowed, arguments["url"], arguments.get("options"))
+        reader, allowed = surroundings.web_reader, surroundings.settings().web_access
+        return await fetch_page(reader, allowed, arguments["url"], arguments.get("options"))

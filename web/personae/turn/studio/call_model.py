@@ -1,76 +1,108 @@
 """studio.callModel, and the tool loop of a sub-agent with grants.
 
-Reference: studio.callModel; Agent token caps; Sub-agents and granted tools. Invariants: both caps
-are checked before a call is made; within the loop a spent cap ends it with a note instead of an
-error; every granted call gets a toolCallId that is stored before it runs; a granted agent answers
-with its own store and under its own @api lines.
+Reference: studio.callModel; Agent token caps; Sub-agents and granted tools. Invariants: nothing of
+a character reaches a model before the user has spoken or pressed something in the conversation;
+what a metered call may cost is reserved from both caps before it is made, and settled when it ends;
+within the loop a spent cap ends it with a note instead of an error; every granted call gets a
+toolCallId that is stored before it runs; a granted agent answers with its own store and under its
+own @api lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from personae.errors import BridgeError
-from personae.llm.request.body import tool_message
+from personae.errors import BridgeError, ModelError
+from personae.llm.models import Role
+from personae.llm.request.body import Sampling, call_ids, tool_message
+from personae.llm.request.token_estimate import estimate_body
 from personae.llm.stream.reply import Reply
 from personae.package.model import AgentProgram, ToolDefinition
 from personae.tools.agent_tools import CallAgent, agent_tools
-from personae.tools.definition import Outcome, ToolTable
 from personae.tools.executor import Executor, Planned
 from personae.tools.grants import granted
 from personae.tools.invocation import Invocation
 from personae.tools.loop import Limits, ToolLoop
 from personae.tools.registry import Registry
+from personae.tools.tool import Outcome, ToolTable
 from personae.turn.room import Room
 
 DEFAULT_TOKENS = 1024
 MOST_TOKENS = 8192
 DEFAULT_ROUNDS = 5
 MOST_ROUNDS = 10
+_NEVER_ARRIVED = ("model_unreachable", "model_offline", "model_bad_settings")
 
 
 class ModelCalls:
+    """For one seat; ``owner``: as whom the caps know an agent, see ``Belongings.owner``."""
+
     def __init__(
-        self, registry: Registry, call_agent: CallAgent, executor: Executor, room: Room
+        self,
+        registry: Registry,
+        call_agent: CallAgent,
+        executor: Executor,
+        room: Room,
+        owner: Callable[[str], str],
     ) -> None:
         self._registry = registry
         self._call_agent = call_agent
         self._executor = executor
         self._room = room
+        self._owner = owner
+        self._refused_early = False
+
+    def take_refused_early(self) -> bool:
+        """Whether a call was refused because the user had not acted yet; then no more."""
+        refused, self._refused_early = self._refused_early, False
+        return refused
 
     async def call(
         self, program: AgentProgram, invocation: Invocation, arguments: Mapping[str, Any]
     ) -> str:
         """The reply text. Raises BudgetError, BridgeError or ModelError."""
+        self._check_permission(program)
         options = call_options(arguments)
         messages = call_messages(arguments)
         grants = granted(program, self._registry)
         tools = agent_tools(
             ((g, tool) for g in grants for tool in g.manifest.tools), self._call_agent
         )
-        metered = len(tools) > 0 or invocation.invoked_by != "direct"
-        if metered:
-            self._room.meter.check()
         if not len(tools):
-            return (await self._once(messages, options, metered)).text
+            metered = invocation.invoked_by != "direct"
+            return (await self._once(program, messages, options, metered)).text
         return await self._loop(program, invocation, messages, options, tools)
+
+    def _check_permission(self, program: AgentProgram) -> None:
+        if self._room.user_acted:
+            return
+        self._refused_early = True
+        self._room.meter.refused(self._owner(program.agent_id))
+        raise BridgeError(
+            "model_before_user",
+            "studio.callModel is refused until the user has sent a message or pressed something in "
+            "this conversation since it was opened. Call it from a later hook or tool call.",
+        )
 
     async def _loop(
         self,
         program: AgentProgram,
         invocation: Invocation,
         messages: list[dict[str, Any]],
-        options: dict[str, Any],
+        options: Options,
         tools: ToolTable,
     ) -> str:
         record = InnerRounds(program, invocation, messages, self._room)
         offered = tools.definitions()
 
         async def ask(final: bool) -> Reply:
-            return await self._once(messages, options, True, tools=offered, final=final)
+            return await self._once(program, messages, options, True, offered, final)
 
-        limits = Limits(max_rounds(program), self._room.meter.exhausted)
+        limits = Limits(
+            max_rounds(program), lambda: self._lack(program, messages, options, offered)
+        )
         ending = await ToolLoop(tools, self._executor, ask, record, limits).run()
         said = ending.reply.text or record.said
         match ending.how:
@@ -81,20 +113,43 @@ class ModelCalls:
             case _:
                 return said
 
+    def _lack(
+        self,
+        program: AgentProgram,
+        messages: Sequence[dict[str, Any]],
+        options: Options,
+        tools: Sequence[ToolDefinition],
+    ) -> str | None:
+        """Why the loop's next request cannot be made, or None."""
+        body = self._room.models.whole_body(messages, options.sampling, tools)
+        reason = self._room.meter.refusal(most_tokens(body))
+        if reason is not None:
+            self._room.meter.refused(self._owner(program.agent_id))
+        return reason
+
     async def _once(
         self,
+        program: AgentProgram,
         messages: Sequence[dict[str, Any]],
-        options: Mapping[str, Any],
+        options: Options,
         metered: bool,
-        *,
         tools: Sequence[ToolDefinition] = (),
         final: bool = False,
     ) -> Reply:
-        room = self._room
-        reply = await room.models.complete(messages, tools=tools, final=final, **options)
-        if metered:
-            room.meter.spend(tokens_used(reply))
-            await room.journal.save()
+        models = self._room.models
+        body = models.whole_body(messages, options.sampling, tools, final=final)
+        taken = call_ids(messages)
+        if not metered:
+            return await models.complete(options.role, body, taken)
+        reservation = self._room.meter.reserve(self._owner(program.agent_id), most_tokens(body))
+        try:
+            reply = await models.complete(options.role, body, taken)
+        except BaseException as error:
+            reservation.settle(cost_of_failure(error, reservation.tokens))
+            self._room.journal.save_meanwhile()
+            raise
+        reservation.settle(tokens_used(reply, body))
+        await self._room.journal.save()
         return reply
 
 
@@ -141,21 +196,32 @@ class InnerRounds:
         self._messages += [tool_message(planned.call.id, reason) for planned in calls]
 
 
-def call_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """``role``, ``max_tokens`` and, where given, ``temperature`` and ``top_p``."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    role: Role
+    sampling: Sampling
+
+
+def call_options(arguments: Mapping[str, Any]) -> Options:
     given = arguments.get("opts") or {}
-    role = given.get("model") or "worker"
+    role: Any = given.get("model") or "worker"
     if role not in ("worker", "main"):
         raise BridgeError(
             "model_not_allowed",
             f"studio.callModel takes the model 'worker' or 'main', not {role!r}: the user picks "
             "the model ids.",
         )
-    options = {"role": role, "max_tokens": reply_tokens(arguments.get("maxTokens"))}
-    for name, option in (("temperature", "temperature"), ("topP", "top_p")):
-        if isinstance(given.get(name), int | float) and not isinstance(given[name], bool):
-            options[option] = given[name]
-    return options
+    sampling = Sampling(
+        temperature=_number(given.get("temperature")),
+        top_p=_number(given.get("topP")),
+        max_tokens=reply_tokens(arguments.get("maxTokens")),
+    )
+    return Options(role, sampling)
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else None
 
 
 def call_messages(arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -185,13 +251,30 @@ def max_rounds(program: AgentProgram) -> int:
     return max(1, min(MOST_ROUNDS, wanted if isinstance(wanted, int) else DEFAULT_ROUNDS))
 
 
-def tokens_used(reply: Reply) -> int:
-    """What a call cost: the provider's count, or the client's estimate."""
+def most_tokens(body: Mapping[str, Any]) -> int:
+    """What a call may cost at most: an estimate of all that is sent, and the longest reply."""
+    return estimate_body(body) + int(body["max_tokens"])
+
+
+def tokens_used(reply: Reply, body: Mapping[str, Any]) -> int:
+    """What a call cost: the provider's count, or the client's estimate.
+
+    The estimate counts what was sent as the reservation did.
+    """
     usage = reply.usage
-    total = usage.get("total_tokens")
-    if isinstance(total, int):
-        return total
-    return int(usage.get("prompt_tokens") or 0) + int(usage.get("completion_tokens") or 0)
+    if usage.get("estimated"):
+        return estimate_body(body) + int(usage["completion_tokens"])
+    return int(usage["total_tokens"])
+
+
+def cost_of_failure(error: BaseException, reserved: int) -> int:
+    """What a call without an answer cost: nothing when the provider was not reached or refused it;
+    for any other, also one that was cut off here, the provider may charge all of it."""
+    if not isinstance(error, ModelError):
+        return reserved
+    status = error.detail.get("status")
+    refused = isinstance(status, int) and status >= 400
+    return 0 if refused or error.code in _NEVER_ARRIVED else reserved
 
 
 def _noted(text: str, reason: str) -> str:

@@ -16,6 +16,7 @@ FEWEST_CHARS = 500
 MOST_CHARS = 30_000
 
 WebReader = Callable[[str, int], Awaitable[dict[str, Any]]]
+"""The host's page reader: a URL and the most characters of text. Raises PersonaeError."""
 
 
 async def fetch_page(reader: WebReader | None, allowed: bool, url: Any, options: Any) -> Any:

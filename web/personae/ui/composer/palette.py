@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from personae.errors import PersonaeError
+from personae.errors import AgentError, PersonaeError
 from personae.ui.composer.command_search import Command, matching_commands
 from personae.ui.dom.dispatcher import Dispatcher
 from personae.ui.dom.elements import clone, document, fill, part, show
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.templates import load_templates
+from personae.unicode import plain, plain_line
 
+_LONGEST_PROBLEM = 2_000
 Run = Callable[[str, str], Awaitable[str | None]]
 
 
@@ -30,6 +32,7 @@ class Palette:
         self._typed = self._ran = False
         self._dialog: Any = None
         self._commands: list[Command] = []
+        self._character = ""
         self._shown: list[Command] = []
         self._chosen: Command | None = None
         self._at = 0
@@ -41,7 +44,7 @@ class Palette:
         dispatcher.on("action", "palette-back", lambda *_: self._show_list())
         dispatcher.on("submit", "palette-run", lambda *_: self._execute())
 
-    async def open(self, commands: list[Command], query: str | None = None) -> None:
+    async def open(self, commands: list[Command], character: str, query: str | None = None) -> None:
         """``query``: what was typed behind an "@" so far; None: it was opened otherwise."""
         await load_templates("dialogs")
         if self._dialog is None:
@@ -50,7 +53,8 @@ class Palette:
             self._listeners.on(part(self._dialog, "query"), "keydown", self._key)
             self._listeners.on(part(self._dialog, "args"), "keydown", self._args_key)
             self._listeners.on(self._dialog, "close", lambda _: self._closed())
-        self._commands, self._typed, self._ran = commands, query is not None, False
+        self._commands, self._character = commands, character
+        self._typed, self._ran = query is not None, False
         part(self._dialog, "query").value = query or ""
         self._dialog.showModal()
         self._show_list()
@@ -127,8 +131,12 @@ class Palette:
         if button.disabled:
             return
         button.disabled = True
+        agent = ""
         try:
             problem = await self._run(self._chosen["name"], str(part(run, "args").value))
+            agent = self._chosen["agentId"]
+        except AgentError as error:
+            problem, agent = error.message, str(error.detail.get("agentId", ""))
         except PersonaeError as error:
             problem = error.message
         finally:
@@ -137,12 +145,15 @@ class Palette:
             self._ran = True
             self._dialog.close()
         else:
-            self._show_problem(problem or "The command was not accepted.")
+            self._show_problem(problem or "The command was not accepted.", agent if problem else "")
             part(run, "args").focus()
 
-    def _show_problem(self, text: str) -> None:
+    def _show_problem(self, text: str, agent: str = "") -> None:
+        """``agent``: whose text it is when it is not ours."""
         box = part(self._dialog, "problem")
-        box.textContent = text
+        fill(box, problem_text=plain(text)[:_LONGEST_PROBLEM], problem_agent=plain_line(agent, 60))
+        fill(box, problem_character=plain_line(self._character, 60))
+        show(part(box, "problem-from"), bool(agent))
         show(box, bool(text))
         part(self._dialog, "args").setAttribute("aria-invalid", "true" if text else "false")
 

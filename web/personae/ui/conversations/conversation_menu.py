@@ -112,7 +112,8 @@ class ConversationMenu:
         identity, character = imported
         await self._chat.open_conversation(identity)
         if character != self._chat.package.name:
-            self._page.toasts.show(f"This conversation was with {character}.")
+            # Not with whom: that is a text of whoever made the file.
+            self._page.toasts.show("This conversation was with another character.")
 
     async def _import(
         self, player: CharacterPlayer, file: Any, progress: Progress

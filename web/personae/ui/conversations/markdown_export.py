@@ -26,7 +26,8 @@ def _turns(character: str, entries: Sequence[Mapping[str, Any]]) -> Iterator[str
     speaker = ""
     for entry in entries:
         text = str(entry.get("content") or "").strip()
-        if not text or entry.get("rejected") or entry["role"] == "tool":
+        pictures = [f"![Picture]({url})" for url in entry.get("pictures") or ()]
+        if not (text or pictures) or entry.get("rejected") or entry["role"] == "tool":
             continue
         if entry["role"] in ("log", "summary"):
             yield "\n".join(f"> {line}" for line in text.splitlines())
@@ -35,9 +36,9 @@ def _turns(character: str, entries: Sequence[Mapping[str, Any]]) -> Iterator[str
         if name != speaker:
             yield f"**{name}**"
             speaker = name
-        yield text
+        yield from filter(None, [text, *pictures])
         if entry.get("stopped"):
-            yield "*(stopped)*"
+            yield "*(cut off)*" if entry.get("cut") else "*(stopped)*"
 
 
 def file_name(character: str, title: str, extension: str) -> str:

@@ -32,10 +32,12 @@ class Asker:
         answer = await self._wait()
         return answer.strip() if answer and answer.strip() else None
 
-    async def confirm(self, title: str, text: str, ok: str) -> bool:
+    async def confirm(self, title: str, text: str, ok: str, *, cautious: bool = False) -> bool:
+        """``cautious``: nobody asked for it, so that a key pressed by chance means no."""
         await self._show(title, text, ok)
         show(part(self._dialog, "input"), False)
-        part(self._dialog, "ok").focus()
+        no = self._dialog.querySelector("[data-action=close-dialog]")
+        (no if cautious else part(self._dialog, "ok")).focus()
         return await self._wait() is not None
 
     async def tell(self, title: str, text: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from personae.ui import formats
+
 _LANGUAGES = {
     "javascript": "JavaScript",
     "typescript": "TypeScript",
@@ -22,6 +24,14 @@ def log_text(line: dict[str, Any]) -> tuple[str, str]:
     return f"{line.get('function', 'call')}{took}", "\n".join(shown)
 
 
+def lines_gone(drawn: list[dict[str, Any]], log: list[dict[str, Any]]) -> int:
+    """How many drawn lines, from the first, are not in the log any more: it grows at its end."""
+    for gone in range(len(drawn)):
+        if drawn[gone:] == log[: len(drawn) - gone]:
+            return gone
+    return len(drawn)
+
+
 def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
     """(term, value) pairs for what an agent declares; empty ones are left out."""
     facts = [
@@ -34,8 +44,22 @@ def agent_facts(agent: dict[str, Any]) -> list[tuple[str, str]]:
         ("Hooks", _names(agent.get("hooks"))),
         ("Libraries", _names(agent.get("libraries"))),
         ("Preload", "yes" if agent.get("preload") else ""),
+        ("Model calls", _model_calls(agent.get("modelCalls") or {})),
     ]
     return [(term, value) for term, value in facts if value]
+
+
+def _model_calls(account: dict[str, int]) -> str:
+    """What they have come to since the conversation was opened; nothing when there were none."""
+    spent, reserved, refused = (account.get(name, 0) for name in ("spent", "reserved", "refused"))
+    if not (spent or reserved or refused):
+        return ""
+    parts = [f"{formats.count(spent)} tokens spent"]
+    if reserved:
+        parts.append(f"{formats.count(reserved)} held for calls under way")
+    if refused:
+        parts.append(f"{formats.plural(refused, 'call')} refused")
+    return ", ".join(parts)
 
 
 def _names(items: Any) -> str:

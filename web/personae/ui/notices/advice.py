@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from personae.errors import AgentError, PackageError, PersonaeError
 from personae.package.model import Problem
+from personae.unicode import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ _SETTINGS_HELP = frozenset(
 
 def advise(error: BaseException) -> Advice:
     """Advice for any error; our own messages say what to do, others get a way on."""
+    if isinstance(error, AgentError) and error.detail.get("thrown"):
+        return _quoting(error, str(error.detail["thrown"]))
     if isinstance(error, PersonaeError):
         title, rest = headline(error.message)
         remedy = " ".join(map(_sentence, filter(None, (rest, _more(error)))))
@@ -47,6 +50,15 @@ def advise(error: BaseException) -> Advice:
         "What was confirmed is saved. Try again, or reload the page.",
         detail=f"{type(error).__name__}: {error}",
     )
+
+
+def _quoting(error: AgentError, thrown: str) -> Advice:
+    """An agent's own words stand apart from ours, in the details."""
+    title = error.message.removesuffix(thrown).rstrip(": ")
+    return Advice(f"{title}.", _more(error), detail=plain(thrown)[:_MOST_QUOTED])
+
+
+_MOST_QUOTED = 2_000
 
 
 def headline(message: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pyodide.ffi import create_once_callable
 
 from personae.ui.dom.dispatcher import Dispatcher
 from personae.ui.dom.elements import by_id, clone, fill, part, show
+from personae.unicode import plain_line
 
 Work = Callable[[], Any]
 _MOST_TOASTS = 4
@@ -34,15 +35,22 @@ class Toasts:
         action: str = "",
         work: Work | None = None,
         seconds: float = 5,
+        agent: str = "",
+        character: str = "",
         topic: str = "",
     ) -> Work:
         """Shows ``text``; with ``action``, a button that does ``work`` once.
 
-        What it returns takes the toast away, as ``clear`` does with those of a topic.
+        ``agent``, ``character``: whose text it is when it is not ours. What it returns takes the
+        toast away, as ``clear`` does with those of a topic.
         """
         toast = clone("toast")
         toast.dataset.topic = topic
         fill(toast, text=text)
+        if agent:
+            fill(toast, agent=plain_line(agent, 60), character=character)
+            toast.dataset.source = "agent"
+        show(part(toast, "from"), bool(agent))
         self._number += 1
         toast.dataset.number = str(self._number)
         if work is not None:
@@ -52,7 +60,9 @@ class Toasts:
             self._actions[str(self._number)] = work
         self._box.appendChild(toast)
         while self._box.children.length > _MOST_TOASTS:
-            self._close(self._box.firstElementChild)
+            # An agent's makes room first: it pushes out none of ours.
+            foreign = self._box.querySelector("[data-source=agent]")
+            self._close(foreign or self._box.firstElementChild)
         self._close_later(toast, seconds)
         return lambda: self._close(toast)
 

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from personae.credentials import Credentials, origin_of, without_secrets
-from personae.ports import Storage
+from personae.package.declarations import Declared
 from personae.settings import REHEARSAL, Limits
 from personae.storage.saver import Saver
-from personae.storage.settings_records import read_settings, write_settings
+from personae.storage.settings_records import Readable, read_settings, write_settings
 
 RESTORABLE = ("temperature", "top_p")
 """What a backup may bring back: nothing that moves a key, money or access."""
@@ -46,8 +46,8 @@ class Settings:
     """Origins whose key stays on this device."""
     providers: Mapping[str, Choice] = field(default_factory=dict)
     """Preset id -> what was entered there before another provider was chosen."""
-    web_access: Mapping[str, bool] = field(default_factory=dict)
-    """Character id -> its agents may read web pages."""
+    web_access: Mapping[str, Declared] = field(default_factory=dict)
+    """Character id -> what its agents declared when the user let them read web pages."""
 
     @property
     def rehearsing(self) -> bool:
@@ -82,8 +82,14 @@ class Settings:
         origin = {origin_of(self.base_url)}
         return replace(self, kept=self.kept | origin if on_device else self.kept - origin)
 
-    def player_options(self, character_id: str = "") -> dict[str, Any]:
-        """Keyword arguments for ``CharacterPlayer`` and ``configure``."""
+    def allows_web(self, character_id: str, now: Declared) -> bool:
+        """Whether agents that declare ``now`` may read web pages: these, and not others under the
+        same link."""
+        return self.web_access.get(character_id) == now
+
+    def player_options(self, character_id: str = "", now: Declared | None = None) -> dict[str, Any]:
+        """Keyword arguments for ``CharacterPlayer`` and ``configure``; ``now``: what the
+        character's agents declare."""
         return {
             "credentials": self.keys,
             "base_url": self.base_url,
@@ -93,7 +99,7 @@ class Settings:
             "top_p": self.top_p,
             "max_tokens": self.max_tokens,
             "limits": {"response": self.cap_response, "conversation": self.cap_conversation},
-            "web_access": self.web_access.get(character_id, False),
+            "web_access": now is not None and self.allows_web(character_id, now),
         }
 
     def label(self) -> str:
@@ -111,6 +117,8 @@ _NUMBERS: dict[str, tuple[type, float, float]] = {
 _REQUIRED = ("cap_response", "cap_conversation")
 _APART = ("keys", "kept", "providers")
 """Fields that are not in the app's record as they are."""
+_BY_NAME = (*_APART, "web_access")
+"""Fields whose parts are entered one by one."""
 
 
 def with_field(settings: Settings, name: str, text: str) -> Settings:
@@ -153,7 +161,24 @@ def from_record(text: str) -> Settings:
         and _fits(stored[item.name], getattr(defaults, item.name))
     }
     known["base_url"] = without_secrets(known.get("base_url", ""))
+    known["web_access"] = _grants(known.get("web_access", {}))
     return Settings(**known, providers=_choices(stored.get("providers")))
+
+
+def _grants(stored: Mapping[str, Any]) -> dict[str, Declared]:
+    """Of a grant by an earlier version it is not known to what it was given: to nothing."""
+    return {
+        identity: granted if _is_declared(granted) else {}
+        for identity, granted in stored.items()
+        if granted is not False
+    }
+
+
+def _is_declared(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+        for lines in value.values()
+    )
 
 
 def _choices(stored: Any) -> dict[str, Choice]:
@@ -175,7 +200,7 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-async def load(storage: Storage) -> Settings:
+async def load(storage: Readable) -> Settings:
     """The stored settings, or the defaults. Raises StorageError."""
     found = await read_settings(storage)
     settings = from_record(found.app)
@@ -184,18 +209,38 @@ async def load(storage: Storage) -> Settings:
     return replace(settings, keys=Credentials(keys), kept=frozenset(keys))
 
 
-def merged(stored: Settings, chosen: Settings) -> Settings:
-    """The stored settings with what was chosen before they could be read."""
-    plain = Settings()
-    changes: dict[str, Any] = {
-        item.name: getattr(chosen, item.name)
+def merged(stored: Settings, before: Settings, now: Settings) -> Settings:
+    """The stored settings with what was changed here, from ``before`` to ``now``.
+
+    What was not changed stays as it is stored, though another tab wrote it: a key that was
+    forgotten there, a cap, web access do not come back by this.
+    """
+    changed = {
+        item.name
         for item in fields(Settings)
-        if getattr(chosen, item.name) != getattr(plain, item.name)
+        if item.name not in _BY_NAME and getattr(now, item.name) != getattr(before, item.name)
     }
-    if "keys" in changes:
-        changes["keys"] = Credentials(stored.keys.by_origin | chosen.keys.by_origin)
-        changes["kept"] = stored.kept - chosen.keys.by_origin.keys() | chosen.kept
+    if "base_url" in changed:
+        changed |= {"model", "worker_model"}  # their names mean something there
+    changes: dict[str, Any] = {name: getattr(now, name) for name in changed}
+    for name in ("providers", "web_access"):
+        its = [getattr(one, name) for one in (stored, before, now)]
+        changes[name] = _with(its[0], its[2], _changed_names(its[1], its[2]))
+    keys = now.keys.by_origin
+    moved = _changed_names(before.keys.by_origin, keys) | (before.kept ^ now.kept)
+    changes["keys"] = Credentials(_with(stored.keys.by_origin, keys, moved))
+    changes["kept"] = (stored.kept - moved) | (now.kept & moved)
     return replace(stored, **changes)
+
+
+def _changed_names(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    return {name for name in {*before, *now} if before.get(name) != now.get(name)}
+
+
+def _with(stored: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]) -> Any:
+    """``stored`` with what ``now`` has, or has no more, under ``names``."""
+    rest = {name: value for name, value in stored.items() if name not in names}
+    return rest | {name: now[name] for name in names if name in now}
 
 
 async def save(saver: Saver, settings: Settings) -> None:
@@ -237,6 +282,11 @@ def restored(settings: Settings, found: Mapping[str, Any]) -> Settings:
             with suppress(ValueError):
                 settings = with_field(settings, name, str(value))
     return settings
+
+
+def with_web(settings: Settings, character_id: str, now: Declared) -> Settings:
+    """``settings`` in which these agents of a character may read web pages."""
+    return replace(settings, web_access={**settings.web_access, character_id: now})
 
 
 def without_access(settings: Settings, character_ids: Collection[str]) -> Settings:

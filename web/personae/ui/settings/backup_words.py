@@ -26,7 +26,8 @@ def question(backup: Backup, own: Settings) -> str:
     sentences = (
         f"It holds {_count(len(backup.characters), 'character')} and "
         f"{_count(len(backup.conversations), 'conversation')}, which are added to what is here. "
-        "Characters that are here already and conversations that are newer here stay as they are.",
+        "Characters that are here already and conversations that are newer here stay as they are; "
+        "a conversation that went on differently here stays, and the other one comes beside it.",
         _changes(backup, own),
         _not_taken(backup),
         _unreadable(backup.unreadable),

@@ -16,7 +16,8 @@ from personae.ui.settings.default_model import HostModel, first_suitable
 
 
 class CurrentSettings:
-    """Invariants: what could not be read is not overwritten; what is the host's choice and not the
+    """Invariants: what could not be read is not overwritten; only what was changed in this tab is
+    written, for another one may have changed the rest; what is the host's choice and not the
     user's is not stored. ``offered``: what counts while the user has chosen no model."""
 
     def __init__(
@@ -29,18 +30,19 @@ class CurrentSettings:
         self._environment, self._tasks, self._report = environment, tasks, report
         self._offered = offered
         self.value = offered.assumed(Settings())
+        self._written = Settings()
+        """What this tab had when it last read or wrote."""
         self._read = False
         self._saving: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
         """Reads what is stored; what was chosen before that stays."""
-        try:
-            stored = await app_settings.load(self._environment.storage)
-        except StorageError as error:
-            self._report(error)
-        else:
-            merged = app_settings.merged(stored, self._offered.chosen(self.value))
+        stored = await self._stored()
+        if stored is not None:
+            mine = self._offered.chosen(self.value)
+            merged = app_settings.merged(stored, self._written, mine)
             self.value = self._offered.assumed(merged)
+            self._written = stored
             self._read = True
 
     async def first_model(self) -> str:
@@ -60,11 +62,21 @@ class CurrentSettings:
             self._saving = self._tasks.start(self._save())
 
     async def _save(self) -> None:
-        saved = None
-        while saved != self.value:
-            if not self._read:
-                await self.load()
-            if not self._read:
+        if not self._read:
+            await self.load()
+        while self._read and self._written != self._offered.chosen(self.value):
+            stored = await self._stored()
+            if stored is None:
                 return
-            saved = self.value
-            await app_settings.save(self._environment.saver, self._offered.chosen(saved))
+            now = self._offered.chosen(self.value)
+            written = app_settings.merged(stored, self._written, now)
+            self._written = now
+            await app_settings.save(self._environment.saver, written)
+
+    async def _stored(self) -> Settings | None:
+        """None, and a report, when nothing can be read."""
+        try:
+            return await app_settings.load(self._environment.saver)
+        except StorageError as error:
+            self._report(error)
+            return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from personae.credentials import read_base_url
@@ -17,12 +18,11 @@ from personae.errors import ModelError, PersonaeError
 from personae.llm.provider.client import ChatClient
 from personae.llm.provider.endpoint import Endpoint
 from personae.llm.request.body import build_body, user_message
+from personae.llm.stream.reply import Waiting
 from personae.settings import REHEARSAL
 from personae.ui.settings.app_settings import Choice, Settings
 from personae.ui.settings.default_model import first_suitable
 from personae.ui.settings.providers import RELAY, complaint, explain_failure, preset, preset_of
-
-TEST_SECONDS = 20
 
 
 class ProviderForm:
@@ -201,13 +201,17 @@ class ProviderForm:
         return "good", f"{settings.model} answers."
 
     async def _ask(self, endpoint: Endpoint) -> None:
-        """One small request. Raises ModelError."""
+        """One small request, streamed and waited for as a chat's is. Raises ModelError.
+
+        What the model was known to refuse is tried again: its server may be another by now.
+        """
         body = build_body([user_message("Say OK.")])
+        self._client.forget(endpoint)
         try:
-            async with asyncio.timeout(TEST_SECONDS):
-                await self._client.complete(endpoint, body, retries=0)
-        except TimeoutError:
-            raise ModelError("model_stalled", f"No answer within {TEST_SECONDS} seconds.") from None
+            async with aclosing(self._client.stream(endpoint, body, retries=0)) as events:
+                async for event in events:
+                    if not isinstance(event, Waiting):
+                        return
         except ModelError as error:
             if error.code != "model_empty_reply":
                 raise

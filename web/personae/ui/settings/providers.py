@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from personae.credentials import BadBaseUrl, read_base_url
 from personae.errors import PersonaeError
+from personae.llm.provider.faults import MAYBE_THE_KEY
 from personae.settings import REHEARSAL
 
 CUSTOM = "custom"
@@ -106,15 +107,21 @@ def explain_failure(
     """Why a provider did not answer, in terms of key, URL, CORS, model or network."""
     if error.code != "model_unreachable":
         return error.message
+    # A browser does not show a refusal that lacks CORS headers: it looks like no answer.
+    key = f"{MAYBE_THE_KEY} " if keyed else ""
+    return key + _unreached(base_url, page_is_secure=page_is_secure, relay=relay, keyed=keyed)
+
+
+def _unreached(base_url: str, *, page_is_secure: bool, relay: bool, keyed: bool) -> str:
     if any(name in base_url for name in ("//localhost", "//127.", "//[::1]")):
         return "Nothing answers there. Is the server running, and does it allow this page (CORS)?"
     if page_is_secure and base_url.lower().startswith("http:"):
         return "A secure page may not call an http address. Use https, or a server on localhost."
     way = " Choose “This site” as the provider instead." if relay else ""
-    key = "it refused the key without saying so to a web page, " if keyed else ""
+    lead = "Otherwise" if keyed else "The browser could not reach it"
     return (
-        f"The browser could not reach it: {key}the address is wrong, you are offline, or the "
-        f"provider refuses requests from web pages (CORS).{way}"
+        f"{lead}: the address is wrong, you are offline, or the provider refuses requests from "
+        f"web pages (CORS).{way}"
     )
 
 

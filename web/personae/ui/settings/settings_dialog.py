@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import js
 
 from personae.credentials import OWN_HOST, origin_of
 from personae.llm.provider.client import ChatClient
+from personae.package.declarations import Declared
 from personae.player.environment import Environment
 from personae.ui.dom.elements import clone, document, missing, part, show
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.templates import load_templates
 from personae.ui.page import Page
 from personae.ui.settings import providers
-from personae.ui.settings.app_settings import Settings, with_field
+from personae.ui.settings.app_settings import Settings, with_field, with_web, without_access
 from personae.ui.settings.provider_form import ProviderForm
 
 Changed = Callable[[Settings], Any]
@@ -29,6 +29,7 @@ class SettingsDialog:
         self._page, self._relay_url = page, relay_url
         self._dialog: Any = None
         self._character = ""
+        self._asking: Declared | None = None
         self._listeners = Listeners()
         self._form = ProviderForm(
             ChatClient(environment.transport, environment.clock, environment.provider_facts),
@@ -53,10 +54,13 @@ class SettingsDialog:
         dispatcher.on("action", "settings-test", lambda *_: self._test())
         dispatcher.on("submit", "close-settings", lambda *_: self._finish())
 
-    async def open(self, settings: Settings, character_id: str, character: str, web: bool) -> None:
-        """Shows ``settings``; ``web``: an agent of the character asks for web pages."""
+    async def open(
+        self, settings: Settings, character_id: str, character: str, asking: Declared | None
+    ) -> None:
+        """Shows ``settings``; ``asking``: what the agents of a character declare that asks for web
+        pages, None when it does not."""
         await load_templates("settings")
-        self._character = character_id
+        self._character, self._asking = character_id, asking
         if self._dialog is None:
             self._dialog = clone("settings")
             document.body.appendChild(self._dialog)
@@ -66,9 +70,10 @@ class SettingsDialog:
         self._mark("")
         self._fill_numbers()
         self._draw()
-        show(part(self._dialog, "web-row"), web)
+        show(part(self._dialog, "web-row"), asking is not None)
         part(self._dialog, "web-label").textContent = f"Web pages for {character}"
-        part(self._dialog, "web").checked = settings.web_access.get(character_id, False)
+        allowed = asking is not None and settings.allows_web(character_id, asking)
+        part(self._dialog, "web").checked = allowed
         self._say_test("", "")
         if not self._dialog.open:
             self._dialog.showModal()
@@ -222,8 +227,11 @@ class SettingsDialog:
 
     def _set_web(self, on: bool) -> None:
         settings = self._form.settings
-        access = {**settings.web_access, self._character: on}
-        self._form.take(replace(settings, web_access=access))
+        self._form.take(
+            with_web(settings, self._character, self._asking)
+            if on and self._asking is not None
+            else without_access(settings, {self._character})
+        )
 
     # The test
 

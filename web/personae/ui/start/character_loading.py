@@ -24,6 +24,7 @@ from personae.ui.dom.templates import load_templates
 from personae.ui.notices.advice import problem_advice, warning_advice
 from personae.ui.page import Page
 from personae.ui.settings.app_settings import Settings
+from personae.ui.settings.web_grants import WebGrants
 from personae.ui.start import address
 from personae.ui.start.start_screen import StartScreen
 
@@ -50,12 +51,14 @@ class CharacterLoading:
         fetch: Fetch,
         settings: Callable[[], Settings],
         report: Callable[[BaseException], None],
+        grants: WebGrants,
         asker: Asker,
     ) -> None:
         """``report`` shows an error; ``settings``: those a character begins with."""
         self._asker = asker
         self._page, self._chat, self._library, self._start = page, chat, library, start
         self._fetch, self._settings, self._report = fetch, settings, report
+        self._grants = grants
         self._listeners = Listeners()
         self._link = ""
         """The shared link that the character on stage came from, if any."""
@@ -144,6 +147,7 @@ class CharacterLoading:
             self._page.sidebar.clear()
             self._page.shell.enable_chat_actions(False)
         await self._library.remove(character_id)
+        self._grants.forget(character_id)
         await self.go_home()
 
     async def open_stored(self, character_id: str, name: str) -> None:
@@ -236,6 +240,7 @@ class CharacterLoading:
         self._page.banners.clear(TOPIC)
         self._page.banners.clear("error")
         self._show_warnings(package)
+        self._page.tasks.start(self._grants.review())
 
     def _show_warnings(self, package: Package) -> None:
         """What is odd about the package, once for each version of it."""

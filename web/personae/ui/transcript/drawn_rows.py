@@ -11,7 +11,9 @@ from personae.ui import formats
 from personae.ui.dom.elements import clone, fill, mark, part, show
 from personae.ui.dom.markdown import Prose
 from personae.ui.dom.monogram import paint_monogram
+from personae.ui.transcript import replies
 from personae.ui.transcript.rows import Row
+from personae.unicode import plain, plain_line
 
 
 class DrawnIntro:
@@ -32,14 +34,22 @@ class DrawnIntro:
 
 
 class DrawnLog:
-    def __init__(self, row: Row) -> None:
+    """An entry that nobody said. Its text is never ours alone: a conversation may be a file that
+    somebody made, so what no agent has written stands under a line that says only where it is."""
+
+    def __init__(self, row: Row, character: str) -> None:
         self.element = clone("log")
+        self._character = character
         self.element.dataset.entryId = row.key
         self.update(row, streaming=False, last=False)
 
     def update(self, row: Row, *, streaming: bool, last: bool) -> None:
         if row.entry is not None:
-            fill(self.element, text=row.entry.content, agent=row.entry.agent_id or "")
+            agent = plain_line(row.entry.agent_id or "", 60)
+            character = plain_line(self._character, 60)
+            fill(self.element, text=plain(row.entry.content), agent=agent, character=character)
+            show(part(self.element, "from"), bool(agent))
+            show(part(self.element, "note"), not agent)
             self.element.title = formats.moment(row.entry.at)
 
     def close(self) -> None:
@@ -89,6 +99,7 @@ class DrawnMessage:
             row.continues,
             row.bare,
             entry.stopped,
+            entry.cut,
             entry.rejected,
             entry.model,
             entry.usage is None,
@@ -110,21 +121,20 @@ class DrawnMessage:
             mark(element, name, on)
         speaker = "You" if entry.role == "user" else self._character
         fill(element, speaker=speaker, facts=describe(entry))
-        _set_mark(part(element, "stopped"), "Stopped", entry.stopped)
+        _set_mark(part(element, "stopped"), replies.not_whole(entry), entry.stopped)
+        show(part(element, "go-on"), last and entry.stopped)
         _set_mark(part(element, "rejected"), "Rejected", entry.rejected)
         show(part(element, "foot"), not row.bare)
 
     def _update_body(self, entry: Entry, streaming: bool) -> None:
-        waiting = streaming and not entry.content and not entry.tool_calls
+        waiting = streaming and not (entry.content or entry.tool_calls or entry.pictures)
         if waiting != (self._typing is not None):
             self._set_typing(waiting)
-        if entry.role == "user":
-            if self._body.textContent != entry.content:
-                self._body.textContent = entry.content
-        elif not waiting:
+        if not waiting:
             if self._prose is None:
                 self._prose = Prose(self._body)
-            self._prose.show(entry.content, complete=not streaming, cut=entry.stopped)
+            shown = replies.with_pictures(entry)
+            self._prose.show(shown, complete=not streaming, cut=entry.stopped)
 
     def _set_typing(self, on: bool) -> None:
         if on:

@@ -26,6 +26,7 @@ class Editing:
         on("action", "copy-message", self._copy)
         on("action", "edit-message", lambda element, _: self.edit(_entry_id(element)))
         on("action", "regenerate", lambda *_: self.regenerate())
+        on("action", "continue", lambda *_: self.go_on())
         on("action", "message-menu", self._menu)
         on("action", "cancel-edit", lambda element, _: self._close_editor(element))
         on("action", "save-and-resend", lambda element, _: self._resend(element))

@@ -151,7 +151,7 @@ class Feed:
     def _make(self, row: Row) -> Drawn:
         if row.kind == "intro":
             return DrawnIntro(*self.who)
-        return DrawnLog(row) if row.kind == "log" else DrawnMessage(row, self.who[0])
+        return (DrawnLog if row.kind == "log" else DrawnMessage)(row, self.who[0])
 
     def _add(self, at: int, *, before: bool) -> int:
         row = self.rows.rows[at]

@@ -13,7 +13,6 @@ import json
 import os
 import random
 import sys
-import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +21,8 @@ from .confine import confine
 from .loop import AgentLoop
 from .store import Store
 from .studio import Studio
-from .values import Refused, to_json, well_formed
+from .thrown import described, remember
+from .values import to_json, well_formed
 
 MODULE = "agent"
 
@@ -47,13 +47,13 @@ class Machine:
         self._agent = module = ModuleType(MODULE)
         module.__file__ = self._path
         sys.modules[MODULE] = module
+        remember(self._path, program["source"])
         try:
             exec(compile(program["source"], self._path, "exec"), module.__dict__)  # noqa: S102
         except BaseException as error:
-            described = self._describe(error)
-            kind = "memory" if described["kind"] == "memory" else "load"
-            described["message"] = f"{_place(error, self._path)}: {described['message']}"
-            self.emit(op="error", **{**described, "kind": kind})
+            failure = described(error, self._path)
+            kind = "memory" if failure["kind"] == "memory" else "load"
+            self.emit(op="error", **{**failure, "kind": kind})
             return
         names = [name for name in program["wanted"] if callable(getattr(module, name, None))]
         self.emit(op="loaded", names=names)
@@ -129,18 +129,7 @@ class Machine:
 
     def _fail(self, error: BaseException) -> None:
         self._studio.end()
-        self.emit(op="error", **self._describe(error))
-
-    def _describe(self, error: BaseException) -> dict[str, str | None]:
-        if isinstance(error, Refused):
-            return {"kind": "value", "message": str(error), "stack": None}
-        try:
-            message = str(error) or type(error).__name__
-            stack = "".join(traceback.format_exception(error)[-12:])
-        except Exception:
-            message, stack = "an error that cannot be shown", None
-        kind = "memory" if isinstance(error, MemoryError) else "threw"
-        return {"kind": kind, "message": message, "stack": stack}
+        self.emit(op="error", **described(error, self._path))
 
 
 def _capacity(handler: Any) -> int | None:
@@ -155,24 +144,18 @@ def _capacity(handler: Any) -> int | None:
     return sum(parameter.kind in positional for parameter in parameters)
 
 
-def _place(error: BaseException, path: str) -> str:
-    if isinstance(error, SyntaxError):
-        return f"{path}, line {error.lineno}"
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == path
-    ]
-    return f"{path}, line {lines[-1]}" if lines else path
-
-
 _machine: Machine | None = None
 
 
-def open_machine(limits: str, outlet: str) -> None:
-    """Called once per worker, after a snapshot was restored. ``outlet`` is a device's path."""
+def open_machine(limits: str, outlet: str, archives: str) -> None:
+    """Called once per worker, after a snapshot was restored. ``outlet`` is a device's path.
+
+    ``archives``: paths of zip files with packages that this agent may import, a JSON list.
+    """
     global _machine
+    # A snapshot's generator is every worker's; this takes a seed from the browser's random source.
     random.seed()
+    sys.path += json.loads(archives)
     _machine = Machine(json.loads(limits), os.open(outlet, os.O_WRONLY))
     asyncio._set_running_loop(_machine._loop)
     confine()

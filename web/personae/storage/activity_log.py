@@ -1,4 +1,5 @@
-"""What each agent did, for its author (reference: the manifest, @debug).
+"""What each agent did, for its author (reference: the manifest, @debug). Not what an agent says by
+``studio.log``: that is an entry of the conversation.
 
 A record is ``{at, kind, text}``; kind ``call`` adds function, args, result and milliseconds, kind
 ``error`` marks a failure, others are the agent's own console output. Calls are recorded for agents
@@ -10,21 +11,22 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterable
 from typing import Any
 
 from personae.conversation.changes import AgentsChanged, Changed
+from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
 from personae.storage.journal import Journal
 from personae.storage.records import dumps, loads
+from personae.written import Written
 
 MOST = 500
 LONGEST_TEXT = 4_000
 
 
-class AgentLog:
+class ActivityLog:
     def __init__(self, journal: Journal, clock: Clock, changed: Changed) -> None:
         self._journal = journal
         self._clock = clock
@@ -50,7 +52,7 @@ class AgentLog:
         owner: str,
         program: AgentProgram,
         function: str,
-        arguments: Iterable[Any],
+        arguments: Written,
         result: str | None,
         milliseconds: float,
     ) -> None:
@@ -58,7 +60,7 @@ class AgentLog:
         if program.manifest.debug:
             facts = {
                 "function": function,
-                "args": dumps(list(arguments))[:LONGEST_TEXT],
+                "args": arguments.text[:LONGEST_TEXT],
                 "result": None if result is None else result[:LONGEST_TEXT],
                 "milliseconds": round(milliseconds, 1),
             }
@@ -66,8 +68,8 @@ class AgentLog:
 
     def _restore(self, owner: str, number: int, value: str | bytes) -> None:
         self._next[owner] = number + 1
-        with contextlib.suppress(StorageError):
-            self._of(owner).append(loads(value))
+        with contextlib.suppress(StorageError, ValueError, OverflowError):
+            self._of(owner).append(_line(loads(value)))
 
     def _of(self, owner: str) -> deque[dict[str, Any]]:
         return self._lines.setdefault(owner, deque(maxlen=MOST))
@@ -77,3 +79,14 @@ class AgentLog:
         self._next[owner] = number + 1
         self._journal.put_log(owner, number, dumps(line))
         self._journal.drop_log(owner, number - MOST)
+
+
+def _line(value: Any) -> dict[str, Any]:
+    """A stored record. Raises ValueError for what is none: anybody may have written it."""
+    if not isinstance(value, dict):
+        raise ValueError("a record is an object")
+    if not all(isinstance(value.get(name), str) for name in ("kind", "text")):
+        raise ValueError("a record says what it is")
+    if not isinstance(value.get("milliseconds", 0), int | float):
+        raise ValueError("a record has its time")
+    return {**value, "at": moment_from(value.get("at"))}

@@ -33,7 +33,8 @@ class Outcome:
 
 def failed(error: PersonaeError) -> Outcome:
     """The outcome of a call that failed, as the model is told."""
-    return Outcome(f"Error: {error.detail.get('thrown') or error.message}", error)
+    told = error.detail.get("told") or error.detail.get("thrown") or error.message
+    return Outcome(f"Error: {told}", error)
 
 
 Handler = Callable[[ToolCall, Mapping[str, Any], Invocation], Awaitable[Outcome]]

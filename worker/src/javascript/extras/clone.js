@@ -1,0 +1,2 @@
+/** structuredClone for agents that name it. */
+import "core-js/web/structured-clone";
