@@ -298,11 +298,10 @@ class App:
             self._dialogs["palette"] = Palette(
                 self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
-        palette, text = self._dialogs["palette"], self._page.composer.text
-        if not typed:
-            await palette.open(commands, self._chat.name)
-        elif text.startswith("@"):  # some more may have been typed meanwhile
-            await palette.open(commands, self._chat.name, text[1:])
+        await load_templates("dialogs")  # from here on nothing typed goes to another place
+        query = self._page.composer.lend() if typed else None
+        if not typed or query is not None:
+            await self._dialogs["palette"].open(commands, self._chat.name, query)
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

@@ -113,10 +113,18 @@ class Composer:
     def set_placeholder(self, text: str) -> None:
         self._box.placeholder = text
 
+    def lend(self) -> str | None:
+        """What was typed behind an "@", for the palette to go on with; None: there is no "@"."""
+        text = self.text
+        if not text.startswith("@"):
+            return None
+        self.text = ""
+        return text[1:]
+
     def take_up(self, text: str | None) -> None:
-        """The palette is closed; ``text`` takes the place of what began with "@"; None: nothing."""
-        if text is not None and self.text.startswith("@"):
-            self.text = text
+        """The palette is closed: ``text`` goes before what has been typed since; None: nothing."""
+        if text:
+            self.text = text + self.text
         self.focus()
 
     def focus(self) -> None:
