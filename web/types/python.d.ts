@@ -127,7 +127,7 @@ export interface Reply {
   pictures?: string[];
   /** The answer is not whole. */
   stopped?: boolean;
-  /** What the model ended it with: the limit of its length, a content filter, or nobody said. */
+  /** What ended it early, be it the limit of its length, a filter, or no mark of its end. */
   cut?: "length" | "filter" | "end";
 }
 
