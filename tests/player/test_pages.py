@@ -23,7 +23,7 @@ LONG = PAGE + 2 * BLOCK + 7
 
 def stored(world: World, count: int, *, tail: tuple[Entry, ...] = ()) -> None:
     """A conversation of ``count`` entries and then ``tail``, as storage holds it."""
-    head = Head(id="c1", character_id="ada", created_at=1, updated_at=10**15, next_entry=1)
+    head = Head(id="c1", character_id="ada", created_at=1, updated_at=10**14, next_entry=1)
     writes = [put_head(head), *(put_entry("c1", said(number)) for number in range(count))]
     for write in (*writes, *(put_entry("c1", entry) for entry in tail)):
         assert isinstance(write, Put)

@@ -7,11 +7,11 @@ never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any, cast, get_args
 
 from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role, ToolCall
-from personae.conversation.numbers import count_from, moment_from
+from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 
 _ROLES = ("user", "assistant", "tool", "log", "summary")
@@ -58,7 +58,7 @@ def entry_from_json(data: Any) -> Entry:
         id=fields.required("id", str),
         role=cast("Role", role),
         content=fields.required("content", str),
-        at=fields.number("at", fields.required("at", (int, float)), moment_from),
+        at=fields.moment("at"),
         tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
         reasoning=fields.optional("reasoning", str),
         reasoning_fields=fields.optional("reasoningFields", dict),
@@ -67,7 +67,7 @@ def entry_from_json(data: Any) -> Entry:
         stopped=fields.optional("stopped", bool, False),
         rejected=fields.optional("rejected", bool, False),
         tool_call_id=fields.optional("tool_call_id", str),
-        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
+        number=fields.optional("toolCallId", int),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
         state=_state(fields.optional("state", str, "answered")),
@@ -98,7 +98,7 @@ def _call_from_json(data: Any) -> ToolCall:
         id=fields.required("id", str),
         name=fields.required("name", str),
         arguments=fields.required("arguments", str),
-        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
+        number=fields.optional("toolCallId", int),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
         extra=fields.beyond(_CALL_FIELDS),
     )
@@ -122,10 +122,9 @@ class _Fields:
             return default
         return self._checked(name, kind)
 
-    def number(self, name: str, value: Any, read: Callable[[object], int] = count_from) -> Any:
-        """``value``, or nothing when there is none."""
+    def moment(self, name: str) -> int:
         try:
-            return None if value is None else read(value)
+            return moment_from(self.required(name, (int, float)))
         except (ValueError, OverflowError):
             raise _unreadable(f"{name} is out of all bounds") from None
 
