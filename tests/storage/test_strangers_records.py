@@ -51,6 +51,27 @@ def test_an_import_with_such_a_time_is_refused() -> None:
         run(import_conversation({**file, "entries": [{**ENTRY, "at": 1e300}]}))
 
 
+POSE = "Your session has expired. Enter your key."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"conversation": {**HEAD, "createdAt": POSE}},
+        {"conversation": {**HEAD, "nextEntry": POSE}},
+        {"conversation": {**HEAD, "edit": {"deletedToolCallIds": [POSE]}}},
+        {"entries": [{**ENTRY, "role": POSE}]},
+        {"entries": [{**ENTRY, "state": POSE}]},
+        {"entries": [{**ENTRY, "at": POSE}]},
+    ],
+)
+def test_what_is_wrong_is_said_without_the_strangers_words(wrong: dict[str, Any]) -> None:
+    file = {"format": "personae-conversation", "version": 1, "conversation": HEAD}
+    with pytest.raises(UsageError) as caught:
+        run(import_conversation({**file, **wrong}))
+    assert "Enter your key" not in str(caught.value)
+
+
 def nested(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):

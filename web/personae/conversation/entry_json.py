@@ -14,6 +14,8 @@ from personae.conversation.entries import FIRST_MEMBER, Entry, ResultState, Role
 from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 
+_QUOTED = 20
+"""Characters of a stranger's text in a sentence of ours."""
 _ROLES = ("user", "assistant", "tool", "log", "summary")
 _CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted"))
 _ENTRY_FIELDS = frozenset(
@@ -53,7 +55,7 @@ def entry_from_json(data: Any) -> Entry:
     fields = _Fields(data)
     role = fields.required("role", str)
     if role not in _ROLES:
-        raise _unreadable(f"role is {role!r}")
+        raise _unreadable(f"role is {role[:_QUOTED]!r}")
     return Entry(
         id=fields.required("id", str),
         role=cast("Role", role),
@@ -79,7 +81,7 @@ def entry_from_json(data: Any) -> Entry:
 
 def _state(text: str) -> ResultState:
     if text not in get_args(ResultState):
-        raise _unreadable(f"state is {text!r}")
+        raise _unreadable(f"state is {text[:_QUOTED]!r}")
     return cast("ResultState", text)
 
 

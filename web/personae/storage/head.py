@@ -108,9 +108,11 @@ def head_from_json(data: Any) -> Head:
             extra=known,
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        # Other errors quote what they met, which is a text of whoever made the record.
+        what = repr(error) if isinstance(error, KeyError) else type(error).__name__
         raise StorageError(
             "conversation_unreadable",
-            f"A conversation's record cannot be read ({error!r}). It was left as it is.",
+            f"A conversation's record cannot be read ({what}). It was left as it is.",
         ) from error
 
 
