@@ -30,7 +30,7 @@ entries = st.builds(
     id=st.text(min_size=1),
     role=st.sampled_from(["user", "assistant", "log", "summary"]),
     content=st.text(),
-    at=st.integers(0, 2**53),
+    at=st.integers(0, 2**47),
     tool_calls=st.lists(calls, max_size=3).map(tuple),
     reasoning=st.none() | st.text(min_size=1),
     reasoning_fields=st.none() | st.just({"thinking": "x"}),

@@ -381,4 +381,4 @@ class AgentProcess:
 
     def _error(self, code: str, what: str, **detail: Any) -> AgentError:
         name = self.program.agent_id
-        return AgentError(code, f"Agent {name} {what}", agentId=name, **detail)
+        return AgentError(code, f"Agent “{name}” {what}", agentId=name, **detail)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from personae.bounded_json import TooDeepError, check_depth
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import BridgeError, PersonaeError, UsageError
@@ -45,6 +46,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
             "newer_import", "This export was made by another version of the player: update first."
         )
     try:
+        check_depth(data.get("conversation"))
         head = head_from_json(data.get("conversation"))
         head.tokens_spent = max(0, head.tokens_spent)
         entries = yield from _entries(data.get("entries", ()))
@@ -52,7 +54,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
         for agent, value in data.get("stores", {}).items():
             stores[str(agent)] = _store(value)
             yield "reading", len(stores), len(data["stores"])
-    except (PersonaeError, TypeError, AttributeError, ArithmeticError) as error:
+    except (PersonaeError, TypeError, AttributeError, ArithmeticError, TooDeepError) as error:
         raise UsageError("bad_import", f"The exported conversation is damaged: {error}") from error
     if len({entry.id for entry in entries}) != len(entries):
         raise UsageError("bad_import", "The exported conversation repeats an entry.")
@@ -62,6 +64,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
 def _entries(found: Any) -> Steps[list[Entry]]:
     entries = []
     for entry in found:
+        check_depth(entry)
         entries.append(entry_from_json(entry))
         yield "reading", len(entries), len(found)
     return entries
