@@ -149,6 +149,19 @@ def test_a_character_is_removed_and_its_conversations_wait(app: AppPage) -> None
     expect(said(app)).to_have_text(["do not forget"])
 
 
+def test_a_removed_character_is_brought_back(app: AppPage) -> None:
+    talk(app, "do not forget")
+    app.page.locator("nav [data-action=show-start]").last.click()
+    app.by("library-item").first.get_by_label(f"More for {NAME}").click()
+    app.page.get_by_role("menuitem", name="Remove").click()
+    app.page.get_by_role("button", name="Remove", exact=True).click()
+    expect(app.by("library-item")).to_have_count(0)
+    app.page.get_by_role("button", name="Undo").click()
+    app.by("library-item").locator("button").first.click()
+    app.talks_to(NAME)
+    expect(said(app)).to_have_text(["do not forget"])
+
+
 def repacked(source: Path, target: Path, **changes: str) -> bytes:
     """The package with some of its files replaced."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
@@ -168,6 +181,27 @@ def test_update_from_the_link_says_what_changed(
     app.page.get_by_role("menuitem", name="Update from the link").click()
     expect(app.by("toast")).to_contain_text("Changed: intro.txt.", timeout=READY)
     expect(app.by("intro")).to_contain_text("A new intro.")
+
+
+@pytest.mark.parametrize("answer", ["It is", "Cancel"])
+def test_a_next_version_asks_once_whose_it_is(
+    page: Page, player_url: str, sample_zip: Path, tmp_path: Path, answer: str
+) -> None:
+    repacked(sample_zip, tmp_path / "1.zip", intro_txt="The first version.")
+    repacked(sample_zip, tmp_path / "2.zip", intro_txt="The second version.")
+    app = AppPage(page, player_url).open().open_file(tmp_path / "1.zip").talks_to(NAME)
+    talk(app, "remember this")
+    page.locator("nav [data-action=show-start]").last.click()
+    app.open_file(tmp_path / "2.zip")
+    question = page.locator("dialog.ask[open]")
+    expect(question).to_contain_text(f"the next version of {NAME}", timeout=READY)
+    question.get_by_role("button", name=answer).click()
+    expect(app.talks_to(NAME).by("intro")).to_contain_text("The second version.")
+    expect(said(app)).to_have_text(["remember this"] if answer == "It is" else [])
+    page.locator("nav [data-action=show-start]").last.click()
+    expect(app.by("library-item")).to_have_count(1 if answer == "It is" else 2)
+    app.open_file(tmp_path / "2.zip").talks_to(NAME)
+    expect(question).to_be_hidden()
 
 
 def test_a_project_folder_is_opened_and_read_again(

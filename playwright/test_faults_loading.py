@@ -20,8 +20,9 @@ def opened(app: AppPage, tmp_path: Path, *agents: str) -> AppPage:
     """The character with test.moody and broken agents that are started with the conversation."""
     app.page.locator("[data-action=show-start]").first.click()
     broken = [HERE / "broken" / agent for agent in agents]
-    app.open_file(moody(tmp_path, *broken, name=agents[0]))
-    expect(app.by("character-name").first).to_have_text(agents[0], timeout=READY)
+    name = " and ".join(agents)  # another one in each test: no package is another's next version
+    app.open_file(moody(tmp_path, *broken, name=name))
+    expect(app.by("character-name").first).to_have_text(name, timeout=READY)
     return app
 
 

@@ -327,6 +327,16 @@ async def test_another_name_or_author_is_another_character(library, other):
     assert asked == []
 
 
+async def test_a_record_of_before_authors_were_stored_goes_by_its_name(library, storage):
+    yes, asked = asking(True)
+    one = await library.save(version(1), is_next=yes)
+    record = storage.json("packages")[one,]
+    del record["author"]
+    storage.tables["packages"][one,] = json.dumps(record)
+    assert await library_of(storage).save(version(2), is_next=yes) == one
+    assert asked == ["Ada"]
+
+
 async def test_folders_of_one_name_are_two_characters_and_stay_so(library):
     no, asked = asking(False)
     ada = await library.save(version(1), "folder:project", is_next=no)

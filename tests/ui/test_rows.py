@@ -41,6 +41,17 @@ def test_the_speaker_is_named_once_in_a_turn() -> None:
     assert [row.continues for row in rows.rows] == [False, False, False, True, False, False]
 
 
+def test_a_continued_response_is_one_message_and_another_one_is_not() -> None:
+    def said(number: int, **fields: object) -> Entry:
+        return entry(number, "assistant", "more", **{"reply_to": "e1", **fields})
+
+    first = [entry(1, "user", "go"), said(2), entry(3, "log", "noted"), said(4)]
+    others = [said(5, rejected=True), said(6, reply_to="e0"), said(7, reply_to="e0", member="m2")]
+    rows = rows_of([*first, *others])
+    continued = [row.key for row in rows.rows if row.continues]
+    assert continued == ["e4"]
+
+
 def test_a_repeated_call_id_of_another_round_is_another_call() -> None:
     second = entry(6, "assistant", tool_calls=(ToolCall("c1", "roll", "{}"),))
     rows = rows_of([*TURN, second, entry(7, "tool", "2", tool_call_id="c1")])

@@ -16,8 +16,15 @@ from personae.ui.conversations.markdown_export import as_markdown, file_name
 from personae.ui.conversations.matches import matching_conversations, newest_match
 from personae.ui.inspector.agent_facts import agent_facts, lines_gone, log_text
 from personae.ui.keyboard.shortcuts import SHORTCUTS, Shortcut
-from personae.ui.notices.advice import advise, headline, problem_lines
+from personae.ui.notices.advice import (
+    advise,
+    headline,
+    problem_advice,
+    problem_lines,
+    warning_advice,
+)
 from personae.ui.start.file_changes import compare
+from personae.ui.start.file_kinds import file_kind, not_taken
 
 REFUSED = "The provider refused the API key (HTTP 401): Wrong key. Check the key in the settings."
 
@@ -218,6 +225,45 @@ def test_a_conversation_as_markdown() -> None:
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert "Seven." not in text
     assert file_name("Wren", "", "md") == "Wren - conversation.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "kind"),
+    [
+        ("talk.JSON", "application/json", "conversation"),
+        ("wren.Zip", "", "package"),
+        ("download", "application/zip", "package"),
+        ("cat.png", "image/png", "other"),
+        ("a-folder", "", "other"),
+    ],
+)
+def test_what_a_file_is_good_for(name: str, media_type: str, kind: str) -> None:
+    assert file_kind(name, media_type) == kind
+
+
+def test_a_file_that_is_not_taken_is_named_with_what_is() -> None:
+    assert not_taken("cat.png", "image/png").startswith("Pictures cannot be sent here.")
+    assert not_taken("notes.txt", "text/plain").startswith("notes.txt cannot be used here.")
+
+
+def test_what_is_wrong_with_a_package_is_said_beside_a_conversation() -> None:
+    problems = [{"file": "config.json", "line": 3, "message": "no name"}]
+    listed = problem_advice(PackageError("bad_package", "No.", problems=problems))
+    assert listed.detail == "config.json, line 3: no name"
+    plain = problem_advice(PackageError("bad_zip", "This is no zip file. Pack it again."))
+    assert plain.title == "This is no zip file."
+    assert plain.remedy == "Pack it again. The conversation here goes on."
+
+
+def test_warnings_of_a_package_name_their_places() -> None:
+    warnings = [
+        Problem("warning", "agents/a.js", "odd", line=7),
+        Problem("warning", "config.json", "old"),
+    ]
+    advice = warning_advice("Wren", warnings)
+    assert advice.title == "2 things in the package of Wren may not work as meant."
+    assert advice.detail == "agents/a.js, line 7: odd\nconfig.json: old"
+    assert warning_advice("Wren", warnings[:1]).title.startswith("One thing in")
 
 
 def test_which_lines_of_a_log_are_gone():

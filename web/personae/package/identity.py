@@ -76,8 +76,9 @@ def _named_id(source: str | None, name: str, author: str) -> str:
 
 
 def _is_called(row: Row, package: Package) -> bool:
-    called = (row["name"], row.get("author", ""))
-    return called == (package.name, author_of(package))
+    author = author_of(package)
+    same_author: bool = row.get("author", author) == author  # early records do not name one
+    return same_author and bool(row["name"] == package.name)
 
 
 def _newest_first(rows: Sequence[Row]) -> list[Row]:

@@ -298,8 +298,11 @@ class App:
             self._dialogs["palette"] = Palette(
                 self._page.dispatcher, self._run_command, self._page.composer.take_up
             )
-        commands = self._chat.player.list_commands()
-        await self._dialogs["palette"].open(commands, self._chat.name, typed=typed)
+        palette, text = self._dialogs["palette"], self._page.composer.text
+        if not typed:
+            await palette.open(commands, self._chat.name)
+        elif text.startswith("@"):  # some more may have been typed meanwhile
+            await palette.open(commands, self._chat.name, text[1:])
 
     async def _run_command(self, name: str, args: str) -> str | None:
         return await self._chat.player.run_command(name, args)

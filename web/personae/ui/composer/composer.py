@@ -113,10 +113,10 @@ class Composer:
     def set_placeholder(self, text: str) -> None:
         self._box.placeholder = text
 
-    def take_up(self, unused: str | None) -> None:
-        """The palette is closed: ``unused`` is what was typed and no command; None: one ran."""
-        if self.text == "@":
-            self.text = unused or ""
+    def take_up(self, text: str | None) -> None:
+        """The palette is closed; ``text`` takes the place of what began with "@"; None: nothing."""
+        if text is not None and self.text.startswith("@"):
+            self.text = text
         self.focus()
 
     def focus(self) -> None:

@@ -26,7 +26,8 @@ class Palette:
     def __init__(
         self, dispatcher: Dispatcher, run: Run, done: Callable[[str | None], None]
     ) -> None:
-        """``done``: gets what was typed since the "@", with it; None when a command has run."""
+        """``done``: gets what is to be in the message box: what began with "@" and is no command,
+        nothing when one has run; None: as it is."""
         self._run, self._done = run, done
         self._typed = self._ran = False
         self._dialog: Any = None
@@ -43,7 +44,8 @@ class Palette:
         dispatcher.on("action", "palette-back", lambda *_: self._show_list())
         dispatcher.on("submit", "palette-run", lambda *_: self._execute())
 
-    async def open(self, commands: list[Command], character: str, *, typed: bool = False) -> None:
+    async def open(self, commands: list[Command], character: str, query: str | None = None) -> None:
+        """``query``: what was typed behind an "@" so far; None: it was opened otherwise."""
         await load_templates("dialogs")
         if self._dialog is None:
             self._dialog = clone("palette")
@@ -52,15 +54,15 @@ class Palette:
             self._listeners.on(part(self._dialog, "args"), "keydown", self._args_key)
             self._listeners.on(self._dialog, "close", lambda _: self._closed())
         self._commands, self._character = commands, character
-        self._typed, self._ran = typed, False
-        part(self._dialog, "query").value = ""
+        self._typed, self._ran = query is not None, False
+        part(self._dialog, "query").value = query or ""
         self._dialog.showModal()
         self._show_list()
 
     def _closed(self) -> None:
-        query = str(part(self._dialog, "query").value)
-        unused = query.removeprefix("@") if self._typed else ""
-        self._done(None if self._ran else f"@{unused}")
+        query = str(part(self._dialog, "query").value).removeprefix("@")
+        unused = "" if self._ran else f"@{query}"
+        self._done(unused if self._typed else None)
 
     def _show_list(self) -> None:
         self._chosen = None

@@ -11,7 +11,7 @@ from personae.credentials import OWN_HOST, origin_of
 from personae.llm.provider.client import ChatClient
 from personae.package.declarations import Declared
 from personae.player.environment import Environment
-from personae.ui.dom.elements import clone, document, part, show
+from personae.ui.dom.elements import clone, document, missing, part, show
 from personae.ui.dom.listeners import Listeners
 from personae.ui.dom.templates import load_templates
 from personae.ui.page import Page
@@ -256,5 +256,8 @@ def _complain(field: Any, text: str) -> None:
         field.removeAttribute("aria-invalid")
     field.title = text
     note = field.parentElement.querySelector("[data-complaint]")
-    note.textContent = text
-    show(note, bool(text))
+    if not missing(note):
+        note.textContent = text
+        show(note, bool(text))
+        if text:
+            note.scrollIntoView(block="nearest")

@@ -68,6 +68,7 @@ class DrawnMessage:
         self._chips: dict[str, tuple[Any, str]] = {}
         self._typing: Any = None
         self._head: tuple[Any, ...] = ()
+        self._unanswered = ""
         self._body = part(self.element, "body")
         self.element.dataset.entryId = row.key
 
@@ -83,10 +84,12 @@ class DrawnMessage:
 
     def set_unanswered(self, said: str) -> None:
         """Says under a message that it has no answer, with a way to get one; empty: not at all."""
+        if said == self._unanswered:
+            return
+        self._unanswered = said
         box = part(self.element, "unanswered")
-        if part(box, "reason").textContent != said:
-            part(box, "reason").textContent = said
-            show(box, bool(said))
+        part(box, "reason").textContent = said
+        show(box, bool(said))
 
     def _update_head(self, row: Row, entry: Entry, streaming: bool, last: bool) -> None:
         head = (
