@@ -147,8 +147,9 @@ async def test_a_player_can_be_disposed_of_while_it_loads():
     loading = asyncio.ensure_future(player.ready())
     await asyncio.sleep(0)
     await player.dispose()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(UsageError) as caught:
         await loading
+    assert caught.value.code == "disposed"
     assert world.locks.held == set()
 
 

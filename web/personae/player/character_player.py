@@ -77,7 +77,9 @@ class CharacterPlayer:
         self._check_alive()
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.ensure_future(self._load())
-        await asyncio.shield(self._loading)
+        await asyncio.wait([self._loading])
+        self._check_alive()
+        self._loading.result()
         if whole:
             await self._ready.current.whole()
 
@@ -162,7 +164,7 @@ class CharacterPlayer:
         await self._ready.current.open(forked)
         starting = self._session.starting
         if starting is not None:
-            await asyncio.shield(starting)
+            await asyncio.wait([starting])
         return forked
 
     def list_commands(self) -> list[dict[str, str]]:
@@ -366,9 +368,12 @@ class CharacterPlayer:
 
     async def _whole(self, conversation_id: str | None) -> Journal:
         """A conversation with all its entries, the open one by default."""
-        if conversation_id in (None, self.conversation_id):
+        opened = self._session.journal
+        if conversation_id in (None, opened.id):
             await self._ready.current.whole()
-            return self._session.journal
+            if opened.is_whole:
+                return opened
+            conversation_id = opened.id  # it was left before all of it was there
         journal = await self._ready.conversations.load(str(conversation_id))
         await self._ready.conversations.complete(journal)
         return journal

@@ -109,11 +109,14 @@ class Agents:
             await self._greet(program, {"isNewConversation": is_new})
         await self._journal.save()
 
-    def close(self) -> None:
-        """Ends every worker."""
-        for process in self._processes.values():
-            process.close()
+    async def close(self) -> None:
+        """Ends every worker; returns when nothing of their calls goes on."""
+        processes = list(self._processes.values())
         self._processes.clear()
+        for process in processes:
+            process.close()
+        for process in processes:
+            await process.ended()
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
         function = "onConversationStart"
