@@ -27,7 +27,7 @@ from personae.ports import Clock, Delete, Key, Put, Table
 from personae.sandbox.process import StoreText
 from personae.storage.head import Head, PendingEdit
 from personae.storage.recency import Recency
-from personae.storage.records import log_key, put_entry, put_head, put_store
+from personae.storage.records import head_key, log_key, put_entry, put_head, put_store
 from personae.storage.saver import Saver
 from personae.storage.scopes import scope_and_agent
 from personae.storage.snapshot import Snapshot
@@ -66,7 +66,8 @@ class Journal:
         self._clock = clock
         self._recency = recency
         self._changed = changed
-        self._unsaved: dict[tuple[Table, Key], Put | Delete] = {}
+        self._unsaved: dict[tuple[Table, Key], Put | Delete | None] = {}
+        """None: the head, which is written as it is when it is saved."""
         self._catch_up()
 
     @property
@@ -159,7 +160,7 @@ class Journal:
         pending.agents = [name for name in pending.agents if name != owner]
         if not pending.agents:
             self.head.edit = None
-        self._write(put_head(self.head))
+        self._head_changed()
 
     def put_store(self, owner: str, store: StoreText) -> None:
         if self.stores.get(owner) == store:
@@ -180,12 +181,12 @@ class Journal:
     def take_number(self) -> int:
         """The next toolCallId; stored with whatever is saved next."""
         self.head.last_number += 1
-        self._write(put_head(self.head))
+        self._head_changed()
         return self.head.last_number
 
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
-        self._write(put_head(self.head))
+        self._head_changed()
         self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
@@ -218,8 +219,8 @@ class Journal:
 
     def _taken_writes(self) -> list[Put | Delete]:
         """What is to be written, which then is no more."""
-        writes, self._unsaved = list(self._unsaved.values()), {}
-        return writes
+        unsaved, self._unsaved = self._unsaved, {}
+        return [put_head(self.head) if write is None else write for write in unsaved.values()]
 
     def _catch_up(self) -> None:
         """Counters never fall behind the records, whatever a crash left of the head."""
@@ -237,7 +238,12 @@ class Journal:
 
     def _touch(self) -> None:
         self._recency.touch(self.head)
-        self._write(put_head(self.head))
+        self._head_changed()
+
+    def _head_changed(self) -> None:
+        key: tuple[Table, Key] = ("conversations", head_key(self.head))
+        self._unsaved.pop(key, None)
+        self._unsaved[key] = None
 
     def _write(self, write: Put | Delete) -> None:
         self._unsaved.pop((write.table, write.key), None)

@@ -19,10 +19,10 @@ from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package
 from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
-from personae.storage.records import dumps, parsed_store
+from personae.storage.records import parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
-from personae.written import Written, written
+from personae.written import Written, dumps, written
 
 
 class Bridge(Protocol):

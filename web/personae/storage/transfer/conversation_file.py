@@ -17,8 +17,9 @@ from personae.package.steps import Steps
 from personae.sandbox.process import StoreText
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
-from personae.storage.records import dumps, parsed_store
+from personae.storage.records import parsed_store
 from personae.storage.snapshot import Snapshot
+from personae.written import dumps
 
 FORMAT = "personae-conversation"
 VERSION = 1
