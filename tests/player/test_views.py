@@ -122,6 +122,10 @@ async def test_before_ready_and_after_dispose_everything_says_so():
     await player.ready()
     await player.dispose()
     await player.dispose()
+    for use in (player.get_conversation, player.agents, lambda: player.conversation_id):
+        with pytest.raises(UsageError) as caught:
+            use()
+        assert caught.value.code == "disposed"
     with pytest.raises(UsageError) as caught:
         await player.send("x")
     assert caught.value.code == "disposed"

@@ -24,6 +24,7 @@ from personae.player.editing import answer_again, catch_up, revise
 from personae.player.environment import Environment
 from personae.player.exchange import respond, run_exchange
 from personae.player.gate import check_free, gate
+from personae.player.open_conversation import disposed
 from personae.player.session import Session
 from personae.settings import Settings
 from personae.storage.journal import Journal
@@ -388,7 +389,7 @@ class CharacterPlayer:
 
     def _check_alive(self) -> None:
         if self._disposed:
-            raise UsageError("disposed", "This player was disposed of. Make a new one.")
+            raise disposed()
 
 
 async def _browser(storage: Literal["indexeddb", "memory"]) -> Environment:

@@ -52,7 +52,8 @@ class OpenConversation:
 
     @property
     def session(self) -> Session:
-        """The open session. Raises UsageError ``not_ready``."""
+        """The open session. Raises UsageError ``not_ready`` or ``disposed``."""
+        self._check_alive()
         if self._session is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
         return self._session
@@ -140,6 +141,10 @@ class OpenConversation:
         finally:
             self._saver.give_back(self._name(conversation_id), lease)
 
+    def _check_alive(self) -> None:
+        if self._ended:
+            raise disposed()
+
     @contextmanager
     def _given_back_on_failure(self, conversation_id: str, lease: Lease | None) -> Iterator[None]:
         try:
@@ -174,8 +179,7 @@ class OpenConversation:
         with self._given_back_on_failure(journal.id, lease):
             if lease is not None and journal.is_whole:
                 await repair(journal)
-            if self._ended:
-                raise UsageError("disposed", "This player was disposed of. Make a new one.")
+            self._check_alive()
         session = self._cast.sit_down(journal, lease)
         previous, self._session = self._session, session
         if previous is not None:
@@ -246,6 +250,10 @@ class OpenConversation:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def disposed() -> UsageError:
+    return UsageError("disposed", "This player was disposed of. Make a new one.")
 
 
 async def repair(journal: Journal) -> None:

@@ -66,6 +66,8 @@ class Journal:
         self._clock = clock
         self._recency = recency
         self._changed = changed
+        self._stored_as: dict[str, Mapping[str, Any]] = {}
+        """By the id of an entry that still grows: what differs in its record."""
         self._unsaved: dict[tuple[Table, Key], Put | Delete | None] = {}
         """None: the head, which is written as it is when it is saved."""
         self._catch_up()
@@ -92,9 +94,11 @@ class Journal:
         )
         self.head.next_entry += 1
         self.entries.append(entry)
+        if stored_as:
+            self._stored_as[entry.id] = stored_as
         if role == "user" and not self.head.named and not self.head.title:
             self.head.title = title_from(entry.content)
-        self._write(put_entry(self.id, entry.with_(**(stored_as or {}))))
+        self._write(put_entry(self.id, self._as_stored(entry)))
         self._touch()
         self._changed(EntryAdded(entry))
         return entry
@@ -115,16 +119,19 @@ class Journal:
         self.entries[self._index(entry.id)] = entry
         self._changed(EntryUpdated(entry))
 
-    def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
-        """Replaces the entry with the same id; ``stored``: what is written instead of it."""
+    def update(self, entry: Entry, *, grows: bool = False) -> None:
+        """Replaces the entry with the same id; ``grows``: its record differs as it did before."""
         self.entries[self._index(entry.id)] = entry
-        self._write(put_entry(self.id, stored or entry))
+        if not grows:
+            self._stored_as.pop(entry.id, None)
+        self._write(put_entry(self.id, self._as_stored(entry)))
         self._touch()
         self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
+        self._stored_as.pop(entry.id, None)
         self._write(Delete("entries", (self.id, entry.id)))
         self._changed(EntryRemoved(entry))
 
@@ -198,10 +205,14 @@ class Journal:
         logs = (Put("logs", log_key(self.id, *key), value) for key, value in self.logs.items())
         return Snapshot(
             deepcopy(self.head),
-            tuple(self.entries),
+            tuple(self.entries_as_stored()),
             dict(self.stores),
             (*logs, *self.unreadable),
         )
+
+    def entries_as_stored(self) -> list[Entry]:
+        """The entries as their records have them: one that still grows is marked as stopped."""
+        return [self._as_stored(entry) for entry in self.entries]
 
     async def save(self) -> None:
         """Writes what has changed; returns when it is stored or kept for later (see Saver)."""
@@ -239,6 +250,10 @@ class Journal:
     def _touch(self) -> None:
         self._recency.touch(self.head)
         self._head_changed()
+
+    def _as_stored(self, entry: Entry) -> Entry:
+        differing = self._stored_as.get(entry.id)
+        return entry.with_(**differing) if differing else entry
 
     def _head_changed(self) -> None:
         key: tuple[Table, Key] = ("conversations", head_key(self.head))

@@ -32,7 +32,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
         "version": VERSION,
         "character": character,
         "conversation": head_to_json(journal.head),
-        "entries": [entry_to_json(entry) for entry in journal.entries],
+        "entries": [entry_to_json(entry) for entry in journal.entries_as_stored()],
         "stores": dict(_readable_stores(journal)),
     }
 
