@@ -18,8 +18,9 @@ from personae.package.steps import Steps
 from personae.sandbox.process import StoreText
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
-from personae.storage.records import dumps, parsed_store
+from personae.storage.records import parsed_store
 from personae.storage.snapshot import Snapshot
+from personae.written import dumps
 
 FORMAT = "personae-conversation"
 VERSION = 1
@@ -32,7 +33,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
         "version": VERSION,
         "character": character,
         "conversation": head_to_json(journal.head),
-        "entries": [entry_to_json(entry) for entry in journal.entries],
+        "entries": [entry_to_json(entry) for entry in journal.entries_as_stored()],
         "stores": dict(_readable_stores(journal)),
     }
 
