@@ -71,7 +71,7 @@ def player_url(serve: Callable[..., str], running_provider: ModelProvider) -> st
     """The player as `personae` serves it, allowed to fetch packages from loopback."""
     port = running_provider.url.rpartition(":")[2]
     ports = ("--proxy-ports", f"80,443,{port}")
-    return serve("--proxy-networks", "127.0.0.0/8", *ports, "--host-names", LAN_HOST)
+    return serve("--reader", "--proxy-networks", "127.0.0.0/8", *ports, "--host-names", LAN_HOST)
 
 
 @pytest.fixture(scope="session")

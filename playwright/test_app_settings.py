@@ -318,6 +318,29 @@ def test_a_key_stays_on_the_device_when_asked_and_goes_when_asked(
     eventually(app.page, lambda: "sk-device-key" not in app.kept())
 
 
+def test_a_key_that_one_tab_has_forgotten_is_not_stored_again_by_another(
+    app: AppPage, provider: ModelProvider, player_url: str
+) -> None:
+    open_settings(app)
+    app.by("base-url").fill(provider.base_url)
+    app.by("api-key").fill("sk-device-key")
+    app.page.get_by_role("radio", name="On this device").check(force=True)
+    done(app)
+    eventually(app.page, lambda: "sk-device-key" in app.kept())
+    other = AppPage(app.page.context.new_page(), player_url).open()
+    open_settings(other)
+    expect(other.by("api-key")).to_have_value("sk-device-key")
+    open_settings(app)
+    app.page.get_by_role("radio", name="For this session").check(force=True)
+    done(app)
+    eventually(app.page, lambda: "sk-device-key" not in app.kept())
+    other.by("model-main").fill("chosen-there")
+    done(other)
+    eventually(app.page, lambda: "chosen-there" in app.kept())
+    assert "sk-device-key" not in app.kept()
+    other.page.close()
+
+
 @pytest.mark.parametrize(
     ("failure", "words"),
     [

@@ -39,7 +39,7 @@ TEXTS = (
     "- " * 3000 + "deep\n\n**after**",
     "> a\nlazy\n> - b\n> ```\n> code\n\nc",
     "  ```js\n  let a;\n    b\n  ```\nafter\n~~~~\n~~~\n~~~~",
-    "مرحبا **بالعالم**\n\n- واحد\n- 👍🏽 ~~🙂~~",
+    "مرحبا **بالعالم**\n\n- واحد\n- 👍🏽 ~~🙂~~\n\n> *שלום*\n\n1. «א\n2. b",
     f"![dot]({PNG}) after\r\nline\rline",
     "a **un closed *and _more `code",
 )

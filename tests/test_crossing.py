@@ -218,7 +218,7 @@ async def test_events_carry_what_is_declared() -> None:
         needed = {name for name, kind in carried.items() if not kind.endswith("?")}
         assert needed <= payload.keys() <= carried.keys()
         for name, value in payload.items():
-            kinds = {"string": str, "boolean": bool, "object": dict}
+            kinds = {"string": str, "boolean": bool, "object": dict, "array": list}
             assert type(value) is kinds[carried[name].rstrip("?")], f"{event}.{name}"
 
 

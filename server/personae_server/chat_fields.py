@@ -54,6 +54,7 @@ _MESSAGE = Shape(
         "reasoning": Text(),
         "reasoning_content": Text(),
         "reasoning_details": ListOf(Kind(), 1000),
+        "thinking_blocks": ListOf(Kind(), 1000),
         # The package format's mark of background material.
         "isFile": Flag(),
     }

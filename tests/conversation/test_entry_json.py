@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from personae.conversation.entries import Entry, ToolCall
 from personae.conversation.entry_json import entry_from_json, entry_to_json
+from personae.conversation.numbers import LAST_MOMENT
 from personae.errors import StorageError
 
 unknown = st.none() | st.just({"mood": "blue", "to": None, "effects": [{"type": "x"}]})
@@ -30,7 +31,7 @@ entries = st.builds(
     id=st.text(min_size=1),
     role=st.sampled_from(["user", "assistant", "log", "summary"]),
     content=st.text(),
-    at=st.integers(0, 2**53),
+    at=st.integers(0, LAST_MOMENT),
     tool_calls=st.lists(calls, max_size=3).map(tuple),
     reasoning=st.none() | st.text(min_size=1),
     reasoning_fields=st.none() | st.just({"thinking": "x"}),

@@ -117,6 +117,12 @@ def test_path_tricks_are_refused(name: str, composed: bool):
     assert (problem.file, problem.line) == ("config.json", 1)
 
 
+@pytest.mark.parametrize("name", ["x\u202ey", "x\u200by", "x\u2028y", "x” failed. “", "x" * 101])
+def test_an_id_that_could_change_the_sentence_around_it_is_refused(name: str):
+    entry = {"id": name, "implementation": "x"}
+    assert "plain text" in only_problem(files_for([entry], **{"x.js": agent("x")})).message
+
+
 def test_a_path_trick_in_an_id_is_refused():
     entry = {"id": "../x", "implementation": "x"}
     assert "'../x' is refused" in only_problem(files_for([entry], **{"x.js": agent("x")})).message

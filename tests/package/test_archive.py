@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from personae.errors import PackageError
+from personae.package import steps as steps_of_work
 from personae.package.archive import unzip
 from personae.package.archive.unzip import read_files
 from personae.package.report import Report
@@ -225,7 +226,8 @@ async def test_the_event_loop_gets_its_turn():
     assert longest < 0.030
 
 
-async def test_progress_is_reported_in_bytes():
+async def test_progress_is_reported_in_bytes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(steps_of_work, "SLICE_SECONDS", 0)
     seen: list[tuple[str, int, int]] = []
     noise = random.Random(1)
     files = {f"{number}.bin": noise.randbytes(500_000) for number in range(40)}

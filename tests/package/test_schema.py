@@ -169,6 +169,7 @@ def test_hostile_schemas_end():
     doubling = {"$defs": {**levels, "l30": {}}, "$ref": "#/$defs/l0"}
     endless = {"$ref": "#"}
     for hostile in (doubling, endless, {"allOf": [endless]}):
+        assert not certainly_valid({}, hostile, hostile)
         assert "too much work" in violations({}, hostile)[0].message
     assert schema_fault(nested(300)) == "the schema is nested too deeply"
 

@@ -122,6 +122,10 @@ async def test_before_ready_and_after_dispose_everything_says_so():
     await player.ready()
     await player.dispose()
     await player.dispose()
+    for use in (player.get_conversation, player.agents, lambda: player.conversation_id):
+        with pytest.raises(UsageError) as caught:
+            use()
+        assert caught.value.code == "disposed"
     with pytest.raises(UsageError) as caught:
         await player.send("x")
     assert caught.value.code == "disposed"
@@ -147,8 +151,9 @@ async def test_a_player_can_be_disposed_of_while_it_loads():
     loading = asyncio.ensure_future(player.ready())
     await asyncio.sleep(0)
     await player.dispose()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(UsageError) as caught:
         await loading
+    assert caught.value.code == "disposed"
     assert world.locks.held == set()
 
 

@@ -118,7 +118,7 @@ async def test_what_an_agent_throws_is_told_and_its_store_forgotten() -> None:
         },
     )
     assert error.message == (
-        "Agent t.agent failed in onToolCall (agents/t.agent.js, line 7): RangeError: boom"
+        "Agent “t.agent” failed in onToolCall (agents/t.agent.js, line 7): RangeError: boom"
     )
     await rig.failure()
     assert not rig.worker.ended

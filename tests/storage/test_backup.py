@@ -18,12 +18,13 @@ from personae.package.steps import Steps, run, run_async
 from personae.ports import Delete, Put, Record
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.library import Library
-from personae.storage.records import CONVERSATION_TABLES, dumps
+from personae.storage.records import CONVERSATION_TABLES
 from personae.storage.transfer import backup as backups
 from personae.storage.transfer.backup import BackupWriter
 from personae.storage.transfer.backup_file import Backup, read_backup
 from personae.storage.transfer.lines import BadLine, line_of, read_line, read_lines
 from personae.storage.transfer.restore import Restored, Restoring
+from personae.written import dumps
 
 from tests.fakes import FakeClock, FakeStorage, World
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -185,6 +186,28 @@ async def test_what_version_0_1_0_exported_comes_back_as_it_was():
     }
     assert own["id"] == imported
     assert again == data | {"conversation": data["conversation"] | own}
+
+
+async def test_an_answer_that_is_cut_off_in_a_copy_says_so():
+    world = counting()
+    async with playing(world, CHARACTER) as player:
+        rest = asyncio.Event()
+        world.transport.says("Half", rest, " whole")
+        sending = asyncio.ensure_future(player.send("Hello"))
+        await breathe(200)
+        copies = [
+            await player.import_conversation(await player.export_conversation()),
+            await player.restore(await player.snapshot()),
+        ]
+        assert [entry.stopped for entry in player.entries] == [False, False]
+        rest.set()
+        await sending
+        assert (player.entries[-1].content, player.entries[-1].stopped) == ("Half whole", False)
+        whole = await player.restore(await player.snapshot())
+        for copy, said in ((copies[0], "Half"), (copies[1], "Half"), (whole, "Half whole")):
+            await player.load_conversation(copy)
+            last = player.entries[-1]
+            assert (last.content, last.stopped) == (said, said == "Half")
 
 
 @pytest.mark.parametrize(

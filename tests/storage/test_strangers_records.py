@@ -10,12 +10,15 @@ from personae.conversation.entry_json import entry_from_json
 from personae.errors import StorageError, UsageError
 from personae.package.steps import run
 from personae.player.views import conversation_list
+from personae.ports import Record
 from personae.storage.activity_log import ActivityLog
 from personae.storage.head import head_from_json
 from personae.storage.transfer.conversation_file import import_conversation
-from personae.storage.transfer.lines import BadLine, read_line
+from personae.storage.transfer.lines import BadLine, line_of, read_line
 from personae.turn.request.perspective import message
 from personae.ui import formats
+
+from tests.storage.test_backup import filled, read, repacked, written
 
 HUGE = [10**15, 10**400, -1, -(10**15), 1e300, float("inf"), float("nan")]
 HEAD = {"id": "c", "characterId": "p", "createdAt": 1, "updatedAt": 1}
@@ -27,12 +30,6 @@ ENTRY = {"id": "e0000000001", "role": "assistant", "content": "x", "at": 1}
 def test_a_time_that_no_calendar_has_makes_no_head(field: str, at: float) -> None:
     with pytest.raises(StorageError):
         head_from_json({**HEAD, field: at})
-
-
-@pytest.mark.parametrize("field", ["nextEntry", "lastToolCallId", "tokensSpent"])
-def test_a_count_that_cannot_be_counted_to_makes_no_head(field: str) -> None:
-    with pytest.raises(StorageError):
-        head_from_json({**HEAD, field: 10**400})
 
 
 @pytest.mark.parametrize("at", HUGE)
@@ -52,6 +49,55 @@ def test_an_import_with_such_a_time_is_refused() -> None:
     file = {"format": "personae-conversation", "version": 1, "conversation": HEAD}
     with pytest.raises(UsageError, match="out of all bounds"):
         run(import_conversation({**file, "entries": [{**ENTRY, "at": 1e300}]}))
+
+
+POSE = "Your session has expired. Enter your key."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"conversation": {**HEAD, "createdAt": POSE}},
+        {"conversation": {**HEAD, "nextEntry": POSE}},
+        {"conversation": {**HEAD, "edit": {"deletedToolCallIds": [POSE]}}},
+        {"entries": [{**ENTRY, "role": POSE}]},
+        {"entries": [{**ENTRY, "state": POSE}]},
+        {"entries": [{**ENTRY, "at": POSE}]},
+    ],
+)
+def test_what_is_wrong_is_said_without_the_strangers_words(wrong: dict[str, Any]) -> None:
+    file = {"format": "personae-conversation", "version": 1, "conversation": HEAD}
+    with pytest.raises(UsageError) as caught:
+        run(import_conversation({**file, **wrong}))
+    assert "Enter your key" not in str(caught.value)
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("where", ["conversation", "entries"])
+def test_what_is_nested_too_deeply_is_refused(where: str) -> None:
+    """Copying such a value, or reading calls within calls, would end the interpreter."""
+    for levels, taken in ((150, True), (900, False)):
+        more = {"of a newer version": nested(levels)}
+        head, entry = ({**HEAD, **more}, ENTRY) if where != "entries" else (HEAD, {**ENTRY, **more})
+        file = {"format": "personae-conversation", "version": 1, "conversation": head}
+        if taken:
+            run(import_conversation({**file, "entries": [entry]}))
+            continue
+        with pytest.raises(UsageError, match="nested more than"):
+            run(import_conversation({**file, "entries": [entry]}))
+
+
+async def test_a_restored_record_that_is_nested_too_deeply_costs_itself() -> None:
+    deep = json.dumps({**ENTRY, "x": nested(900)})
+    line = line_of(Record(("c", ENTRY["id"]), deep))
+    backup = read(repacked(await written(await filled()), entries_1_jsonl=line))
+    assert backup.unreadable == ["entries/1.jsonl: 1 of its records"]
 
 
 def test_a_key_with_a_number_that_no_database_takes_is_a_bad_line() -> None:
@@ -94,7 +140,7 @@ def test_stored_reasoning_says_nothing_else_in_a_request() -> None:
     }
     call = {"id": "c1", "name": "t", "arguments": "{}"}
     entry = entry_from_json({**ENTRY, "tool_calls": [call], "reasoningFields": fields})
-    sent = message(entry)
+    sent = message(entry, "here")
     assert sent is not None
     assert (sent["role"], sent["content"]) == ("assistant", "x")
     assert sent.keys() - {"role", "content", "tool_calls"} == {"reasoning", "reasoning_details"}

@@ -15,6 +15,7 @@ from tests.turn.seats import take_seat
 
 def roll(name, args, store, studio, context):
     store["ids"] = [*store.get("ids", []), context["toolCallId"]]
+    studio.notice("log", "It rolled.")
     return "a six"
 
 
@@ -35,6 +36,8 @@ async def test_two_seats_with_one_package_share_nothing() -> None:
         world.transport.calls(("roll", {}))
         world.transport.says("A six.")
         await run_turn(seat, said, regenerate=False)
+    noted = [(e.member, e.agent_id) for e in journal.entries if e.role == "log"]
+    assert noted == [("m1", "a.dice"), ("m2", "a.dice"), ("m2", "a.dice")]
     await journal.save()
     tables = world.storage.tables
     stores = {key[1]: json.loads(v.partition("\n")[2]) for key, v in tables["stores"].items()}

@@ -111,4 +111,4 @@ async def test_an_agents_words_are_apart_from_ours_in_what_an_error_says():
     assert POSE not in said.title + said.remedy
     assert "Your session" not in said.title + said.remedy
     assert said.detail == POSE
-    assert said.title == "Agent a failed in ask."
+    assert said.title == "Agent “a” failed in ask."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from personae.conversation.entries import FIRST_MEMBER, Entry
 from personae.conversation.repair import open_calls
@@ -124,6 +126,23 @@ async def test_a_tool_that_fails_answers_the_model(answer, content, caplog) -> N
     assert done.text == "Never mind."
     result = next(entry for entry in seat.room.journal.entries if entry.role == "tool")
     assert (result.content, result.ok) == (content, False)
+
+
+async def test_arguments_that_cannot_be_checked_answer_the_model(caplog) -> None:
+    world = table()
+    seat = await take_seat(world, cast())
+    never_valid = ToolDefinition("odd", "", {"properties": {"at": {"maximum": "noon"}}})
+    seat.tools.register(
+        replace(builtin("odd", lambda arguments: Outcome("")), definition=never_valid)
+    )
+    world.transport.calls(("odd", {"at": 12}), ("roll", {}), text="Let me see.")
+    world.transport.says("Never mind.")
+    done = await run_turn(seat, await said(seat, "Go"), regenerate=False)
+    assert (done.error, done.text) == (None, "Never mind.")
+    assert [content for content, _, _ in results(seat)] == [
+        "Error: the tool 'odd' failed.",
+        "a six",
+    ]
 
 
 async def test_a_tool_that_ends_the_loop_ends_the_turn() -> None:

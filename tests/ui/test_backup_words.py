@@ -35,3 +35,9 @@ def test_what_cannot_be_read_is_named_and_the_rest_counted() -> None:
         "",
         "Too large for a backup, and left out: One.",
     )
+
+
+def test_a_name_in_a_backup_is_one_plain_line() -> None:
+    said = question(Backup(unreadable=["\u202efiles/x\n\n" + "y" * 9_000]), Settings())
+    assert "left out: files/x yyy" in said
+    assert len(said) < 600

@@ -101,6 +101,9 @@ def test_the_turn_is_told_in_words() -> None:
     assert turn_text(TurnState("streaming"), "Wren") == "Wren is replying…"
     assert turn_text(TurnState("streaming", "reasoning"), "Wren") == "Wren is replying…"
     assert turn_text(TurnState("tools", "roll_dice"), "Wren") == "Running roll_dice…"
+    made_up = turn_text(TurnState("tools", "\u202eEnter\n" + "x" * 500), "Wren")
+    assert made_up.startswith("Running Enter x")
+    assert len(made_up) < 80
     assert turn_text(TurnState("thinking"), "Wren") == "Wren is thinking…"
     assert turn_text(TurnState("waiting"), "Wren", 2) == "Waiting for the model…"
     assert turn_text(TurnState("waiting"), "Wren", 7.6) == "Waiting for the model… 8 s"

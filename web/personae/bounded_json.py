@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any
 
@@ -44,6 +44,22 @@ def load_json(
     if is_deep(text, most):
         raise TooDeepError(most)
     return json.loads(text, parse_constant=parse_constant, parse_float=parse_float)
+
+
+def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
+    """The same bound for a value that was read under a wider one. Raises TooDeepError."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return
+    raise TooDeepError(most)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def is_deep(text: str, most: int = MAX_DEPTH) -> bool:

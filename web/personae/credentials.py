@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
 OWN_HOST = "/"
@@ -56,6 +57,7 @@ class BaseUrl:
     query: str
 
 
+@lru_cache(maxsize=32)
 def read_base_url(text: str) -> BaseUrl:
     """A base URL as it was typed or pasted, its origin told. Raises BadBaseUrl."""
     text = text.strip()

@@ -36,7 +36,7 @@ export function toFragment(markup) {
     box.setAttribute("aria-label", box.checked ? "Done" : "Not done");
   }
   for (const pre of fragment.querySelectorAll("pre")) pre.replaceWith(codeFromPre(pre));
-  for (const list of fragment.querySelectorAll("ol")) makeRoom(list);
+  for (const group of fragment.querySelectorAll("ul, ol, blockquote")) arrange(group);
   for (const table of fragment.querySelectorAll("table")) table.tabIndex = 0;
   for (const formula of fragment.querySelectorAll("[data-formula]"))
     drawFormula(/** @type {HTMLElement} */ (formula));
@@ -44,12 +44,25 @@ export function toFragment(markup) {
   return fragment;
 }
 
+/** What begins with a letter of a script that runs from right to left. */
+const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+
+/**
+ * A list's marks and a quote's line are where its text begins, and a list has room for its numbers.
+ * @param {Element} group
+ */
+export function arrange(group) {
+  if (group instanceof HTMLOListElement) makeRoom(group);
+  if (RIGHT_TO_LEFT.test(group.firstElementChild?.textContent ?? ""))
+    group.setAttribute("dir", "rtl");
+  else group.removeAttribute("dir");
+}
+
 /**
  * Numbers of three digits and more need more room than a list has beside it.
- * @param {Element} list
+ * @param {HTMLOListElement} list
  */
-export function makeRoom(list) {
-  if (!(list instanceof HTMLOListElement)) return;
+function makeRoom(list) {
   let [number, highest] = [list.start - 1, 0];
   for (const item of /** @type {Iterable<HTMLLIElement>} */ (list.children)) {
     number = item.hasAttribute("value") ? item.value : number + 1;
@@ -57,6 +70,7 @@ export function makeRoom(list) {
   }
   const digits = String(highest).length;
   if (digits > 2) list.style.paddingInlineStart = `${digits + 1.5}ch`;
+  else list.removeAttribute("style");
 }
 
 /**

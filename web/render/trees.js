@@ -2,7 +2,7 @@
 // keeps its elements, and with them the reader's selection. Invariant: the result is what drawing
 // the new text alone would give.
 import { areSame, isSame, isVisible, markupOf } from "./blocks.js";
-import { makeRoom, toFragment } from "./draw.js";
+import { arrange, toFragment } from "./draw.js";
 
 /** @import { Token } from "markdown-it" */
 /** @import { Block, Definitions } from "./blocks.js" */
@@ -65,13 +65,22 @@ function renewChildren(element, old, fresh, env) {
   if (grown && renewElement(elements[same], before[same], after[same], env)) same += 1;
   for (const left of elements.slice(same)) left.remove();
   const rest = after.slice(same);
-  if (!rest.length) return true;
-  const markup = rest.map((tokens) => markupOf(tokens, env)).join("");
+  if (rest.length) append(element, rest, around, env);
+  if (!(element instanceof HTMLTableElement)) arrange(element);
+  return true;
+}
+
+/**
+ * @param {Element} element
+ * @param {Token[][]} children
+ * @param {string[]} around
+ * @param {Definitions} env
+ */
+function append(element, children, around, env) {
+  const markup = children.map((tokens) => markupOf(tokens, env)).join("");
   const made = toFragment(around[0] + markup + around[1]);
   if (!around[0]) element.append(made);
   else bodyOf(element).append(...elementsOf(/** @type {Element} */ (made.firstElementChild)));
-  makeRoom(element);
-  return true;
 }
 
 /**

@@ -14,7 +14,8 @@ export interface BuildFacts {
   snapshotLength: number;
 }
 
-export type Piece = "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "math" | "snapshot" | "author";
+export type Piece =
+  "pyodide" | "pyscript" | "sandbox" | "core" | "render" | "math" | "snapshot" | "author";
 
 /** The module `personae_host`. What is optional comes with the start, after the module. */
 export interface Host {
@@ -60,7 +61,7 @@ export type Write =
   | [op: "put", table: string, keyText: string, value: Value]
   | [op: "delete" | "deletePrefix", table: string, keyText: string];
 
-/** A message in the page as it grows (`personae.ui.markdown.Prose`). */
+/** A message in the page as it grows (`personae.ui.dom.markdown.Prose`). */
 export interface MarkdownSink {
   push(text: string): void;
   end(text?: string, cut?: boolean): void;
@@ -127,7 +128,7 @@ export interface Reply {
   pictures?: string[];
   /** The answer is not whole. */
   stopped?: boolean;
-  /** What the model ended it with: the limit of its length, a content filter, or nobody said. */
+  /** What ended it early, be it the limit of its length, a filter, or no mark of its end. */
   cut?: "length" | "filter" | "end";
 }
 

@@ -7,13 +7,15 @@ never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any, cast, get_args
 
 from personae.conversation.entries import FIRST_MEMBER, Cut, Entry, ResultState, Role, ToolCall
-from personae.conversation.numbers import count_from, moment_from
+from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 
+_QUOTED = 20
+"""Characters of a stranger's text in a sentence of ours."""
 _ROLES = ("user", "assistant", "tool", "log", "summary")
 _CALL_FIELDS = frozenset(("id", "name", "arguments", "toolCallId", "granted", "fields"))
 _ENTRY_FIELDS = frozenset(
@@ -56,12 +58,12 @@ def entry_from_json(data: Any) -> Entry:
     fields = _Fields(data)
     role = fields.required("role", str)
     if role not in _ROLES:
-        raise _unreadable(f"role is {role!r}")
+        raise _unreadable(f"role is {role[:_QUOTED]!r}")
     return Entry(
         id=fields.required("id", str),
         role=cast("Role", role),
         content=fields.required("content", str),
-        at=fields.number("at", fields.required("at", (int, float)), moment_from),
+        at=fields.moment("at"),
         tool_calls=tuple(_call_from_json(call) for call in fields.optional("tool_calls", list, [])),
         reasoning=fields.optional("reasoning", str),
         reasoning_fields=fields.optional("reasoningFields", dict),
@@ -73,7 +75,7 @@ def entry_from_json(data: Any) -> Entry:
         cut=_cut(fields.optional("cut", str)),
         rejected=fields.optional("rejected", bool, False),
         tool_call_id=fields.optional("tool_call_id", str),
-        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
+        number=fields.optional("toolCallId", int),
         agent_id=fields.optional("agentId", str),
         ok=fields.optional("ok", bool, True),
         state=_state(fields.optional("state", str, "answered")),
@@ -85,7 +87,7 @@ def entry_from_json(data: Any) -> Entry:
 
 def _state(text: str) -> ResultState:
     if text not in get_args(ResultState):
-        raise _unreadable(f"state is {text!r}")
+        raise _unreadable(f"state is {text[:_QUOTED]!r}")
     return cast("ResultState", text)
 
 
@@ -112,7 +114,7 @@ def _call_from_json(data: Any) -> ToolCall:
         id=fields.required("id", str),
         name=fields.required("name", str),
         arguments=fields.required("arguments", str),
-        number=fields.number("toolCallId", fields.optional("toolCallId", int)),
+        number=fields.optional("toolCallId", int),
         granted=tuple(_call_from_json(inner) for inner in fields.optional("granted", list, [])),
         fields=fields.optional("fields", dict),
         extra=fields.beyond(_CALL_FIELDS),
@@ -137,10 +139,9 @@ class _Fields:
             return default
         return self._checked(name, kind)
 
-    def number(self, name: str, value: Any, read: Callable[[object], int] = count_from) -> Any:
-        """``value``, or nothing when there is none."""
+    def moment(self, name: str) -> int:
         try:
-            return None if value is None else read(value)
+            return moment_from(self.required(name, (int, float)))
         except (ValueError, OverflowError):
             raise _unreadable(f"{name} is out of all bounds") from None
 

@@ -1,28 +1,19 @@
-"""The numbers in stored and imported conversations: such as this player writes, and no others.
+"""The numbers in stored and imported conversations that others read than this player.
 
-A number beyond these is damage, or somebody's attempt: no calendar and no other language's numbers
-hold it, and whoever shows or counts with it would fail much later.
+A number beyond these is damage, or somebody's attempt: no calendar and no database holds it, and
+whoever shows or stores it would fail much later.
 """
 
 from __future__ import annotations
 
 LARGEST = 2**53
-"""What every language that agents are written in can count to."""
+"""What a database takes as a part of a key."""
 LAST_MOMENT = 2**47
 """Milliseconds since the epoch: thousands of years, and still a date."""
 
 
-def count_from(value: object) -> int:
-    """Raises ValueError."""
-    number = int(value) if isinstance(value, int | float | str) else None
-    if number is None or abs(number) > LARGEST:
-        raise ValueError("a number is none that can be counted to")
-    return number
-
-
 def moment_from(value: object) -> int:
-    """Milliseconds since the epoch. Raises ValueError."""
-    at = count_from(value)
-    if not 0 <= at <= LAST_MOMENT:
+    """Milliseconds since the epoch. Raises ValueError, also for what int() does not take."""
+    if not isinstance(value, int | float | str) or not 0 <= float(value) <= LAST_MOMENT:
         raise ValueError("a time is none")
-    return at
+    return int(value)

@@ -113,8 +113,8 @@ def certainly_valid(value: Any, schema: Any, root: Any) -> bool:
         return True
     if not isinstance(schema, Mapping):
         return False
-    if schema.get("$ref") == "#":
-        return len(schema) == 1 and certainly_valid(value, root, root)
+    if schema.get("$ref") == "#":  # of the root itself it would never end
+        return len(schema) == 1 and schema is not root and certainly_valid(value, root, root)
     return all(
         key in _ANNOTATIONS or (key in _PLAIN and _PLAIN[key](value, limit, schema, root))
         for key, limit in schema.items()

@@ -25,6 +25,7 @@ from personae.player.editing import answer, answer_again, catch_up, revise, undo
 from personae.player.environment import Environment
 from personae.player.exchange import respond, run_exchange
 from personae.player.gate import check_free, gate
+from personae.player.open_conversation import disposed
 from personae.player.session import Session
 from personae.player.undoing import Deed
 from personae.settings import Settings
@@ -79,7 +80,9 @@ class CharacterPlayer:
         self._check_alive()
         if self._loading is None or (self._loading.done() and self._loading.exception()):
             self._loading = asyncio.ensure_future(self._load())
-        await asyncio.shield(self._loading)
+        await asyncio.wait([self._loading])
+        self._check_alive()
+        self._loading.result()
         if whole:
             await self._ready.current.whole()
 
@@ -181,7 +184,7 @@ class CharacterPlayer:
         await self._ready.current.open(forked)
         starting = self._session.starting
         if starting is not None:
-            await asyncio.shield(starting)
+            await asyncio.wait([starting])
         return forked
 
     def list_commands(self) -> list[dict[str, str]]:
@@ -396,9 +399,12 @@ class CharacterPlayer:
 
     async def _whole(self, conversation_id: str | None) -> Journal:
         """A conversation with all its entries, the open one by default."""
-        if conversation_id in (None, self.conversation_id):
+        opened = self._session.journal
+        if conversation_id in (None, opened.id):
             await self._ready.current.whole()
-            return self._session.journal
+            if opened.is_whole:
+                return opened
+            conversation_id = opened.id  # it was left before all of it was there
         journal = await self._ready.conversations.load(str(conversation_id))
         await self._ready.conversations.complete(journal)
         return journal
@@ -413,7 +419,7 @@ class CharacterPlayer:
 
     def _check_alive(self) -> None:
         if self._disposed:
-            raise UsageError("disposed", "This player was disposed of. Make a new one.")
+            raise disposed()
 
 
 def _newest(entries: list[Entry]) -> Entry | None:

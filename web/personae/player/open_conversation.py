@@ -2,14 +2,15 @@
 
 Invariants: a conversation is written by the tab that holds its lock, others read it and take over
 when it is free; a conversation that cannot be read is not opened and not written; the workers of
-a conversation that was left live until its last call has ended.
+a conversation that was left live until its last call has ended; one is opened at a time, and none
+once all was closed; a lock that was got is held by the session it was got for, or given back.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from personae.conversation.changes import ConversationOpened, EntriesReplaced, ReadOnlyChanged
@@ -21,7 +22,7 @@ from personae.player.seats import Cast
 from personae.player.session import Session
 from personae.storage.conversations import Conversations
 from personae.storage.journal import Journal
-from personae.storage.leases import Lease
+from personae.storage.leases import Lease, ask_for
 from personae.turn.events import Events
 
 LOCK_POLL = 2_000
@@ -40,6 +41,8 @@ class OpenConversation:
         self._environment = environment
         self._events = events
         self._session: Session | None = None
+        self._ended = False
+        self._one_opens = asyncio.Lock()
         self._leaving: dict[asyncio.Task[None], Session] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -49,7 +52,8 @@ class OpenConversation:
 
     @property
     def session(self) -> Session:
-        """The open session. Raises UsageError ``not_ready``."""
+        """The open session. Raises UsageError ``not_ready`` or ``disposed``."""
+        self._check_alive()
         if self._session is None:
             raise UsageError("not_ready", "The player is not ready yet: await ready() first.")
         return self._session
@@ -70,9 +74,10 @@ class OpenConversation:
 
     async def open_new(self) -> str:
         """Opens a new conversation; its id."""
-        journal = await self._conversations.create()
-        await self._enter(journal, await self._lock(journal.id))
-        return journal.id
+        async with self._one_opens:
+            journal = await self._conversations.create()
+            await self._enter(journal, await self._lock(journal.id))
+            return journal.id
 
     async def whole(self) -> None:
         """Returns when all of the open conversation has been read, or it was left."""
@@ -83,16 +88,14 @@ class OpenConversation:
     async def open(self, conversation_id: str) -> None:
         """Opens a stored conversation. Raises UsageError, StorageError; then nothing changes."""
         await self._closed(conversation_id)
-        await self._load(conversation_id, await self._lock(conversation_id))
+        async with self._one_opens:
+            if self._session is None or self._session.journal.id != conversation_id:
+                await self._load(conversation_id, await self._lock(conversation_id))
 
     async def _load(self, conversation_id: str, lease: Lease | None) -> None:
         """Opens a conversation under its lock: what another tab wrote last is read."""
-        try:
+        with self._given_back_on_failure(conversation_id, lease):
             journal = await self._conversations.load(conversation_id)
-        except BaseException:
-            if lease is not None:
-                self._saver.give_back(self._name(conversation_id), lease)
-            raise
         await self._enter(journal, lease)
 
     async def delete(self, conversation_id: str) -> None:
@@ -138,16 +141,30 @@ class OpenConversation:
         finally:
             self._saver.give_back(self._name(conversation_id), lease)
 
+    def _check_alive(self) -> None:
+        if self._ended:
+            raise disposed()
+
+    @contextmanager
+    def _given_back_on_failure(self, conversation_id: str, lease: Lease | None) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            if lease is not None:
+                self._saver.give_back(self._name(conversation_id), lease)
+            raise
+
     async def _lock(self, conversation_id: str) -> Lease | None:
         """The conversation's lock, if no other tab has it."""
         name = self._name(conversation_id)
-        return self._saver.take_back(name) or await self._environment.lock(name)
+        return self._saver.take_back(name) or await ask_for(self._environment.lock, name)
 
     def _name(self, conversation_id: str) -> str:
         return self._conversations.lock_name(conversation_id)
 
     async def close(self) -> None:
         """Ends everything, also what is left of conversations that were left."""
+        self._ended = True
         session, self._session = self._session, None
         if session is not None:
             session.end()
@@ -159,9 +176,11 @@ class OpenConversation:
         await asyncio.gather(*self._leaving, *self._background, return_exceptions=True)
 
     async def _enter(self, journal: Journal, lease: Lease | None) -> None:
+        with self._given_back_on_failure(journal.id, lease):
+            if lease is not None and journal.is_whole:
+                await repair(journal)
+            self._check_alive()
         session = self._cast.sit_down(journal, lease)
-        if lease is not None and journal.is_whole:
-            await repair(journal)
         previous, self._session = self._session, session
         if previous is not None:
             previous.leave()
@@ -210,17 +229,15 @@ class OpenConversation:
         name = self._name(session.journal.id)
         while not session.left:
             await self._environment.clock.sleep(LOCK_POLL)
-            lease = await self._environment.lock(name)
-            if lease is None:
-                continue
-            if session.left:
-                lease.release()
-                return
-            try:
-                await self._load(session.journal.id, lease)
-                return
-            except PersonaeError as error:
-                self._events.emit("error", error)
+            async with self._one_opens:
+                lease = None if session.left else await ask_for(self._environment.lock, name)
+                if lease is None:
+                    continue
+                try:
+                    await self._load(session.journal.id, lease)
+                    return
+                except PersonaeError as error:
+                    self._events.emit("error", error)
 
     async def _close(self, session: Session) -> None:
         async with session.gate:
@@ -233,6 +250,10 @@ class OpenConversation:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def disposed() -> UsageError:
+    return UsageError("disposed", "This player was disposed of. Make a new one.")
 
 
 async def repair(journal: Journal) -> None:

@@ -79,6 +79,6 @@ class Session:
     async def close(self) -> None:
         """Saves and ends the workers; whoever opened it gives the lock back."""
         for seat in self.seats.values():
-            seat.agents.close()
+            await seat.agents.close()
         if not self.read_only:
             await self.journal.save()

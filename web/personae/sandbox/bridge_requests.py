@@ -37,6 +37,7 @@ class BridgeRequests:
         self._apis = apis
         self._serve: Serve | None = None
         self._open: dict[int, asyncio.Task[None]] = {}
+        self._dropped: set[asyncio.Task[None]] = set()
 
     def belong_to(self, serve: Serve) -> None:
         """A call begins; ``serve`` answers what comes in until it ends."""
@@ -61,7 +62,14 @@ class BridgeRequests:
             return
         for task in self._open.values():
             task.cancel()
+            self._dropped.add(task)
+            task.add_done_callback(self._dropped.discard)
         self._open.clear()
+
+    async def ended(self) -> None:
+        """Returns when nothing works on what was dropped any more."""
+        if self._dropped:
+            await asyncio.wait(self._dropped)
 
     async def _answer(
         self, serve: Serve, number: int, fields: Mapping[str, Any], channel: Channel, wire: Wire

@@ -170,6 +170,11 @@ class AgentProcess:
         self._end()
         self._fail("agent_closed", "was closed")
         self._watch.stop()
+        self._requests.cancel()
+
+    async def ended(self) -> None:
+        """Returns when nothing that was begun for the agent's calls goes on."""
+        await self._requests.ended()
 
     @asynccontextmanager
     async def _one_at_a_time(self, function: str = _START) -> AsyncIterator[None]:
@@ -372,6 +377,7 @@ class AgentProcess:
     def _fail(self, code: str, what: str, **detail: Any) -> None:
         if self._awaited is not None and not self._awaited.done():
             self._awaited.set_exception(self._error(code, what, **detail))
+            self._awaited.exception()  # whoever waited for it may be gone
 
     def _thrown(self, message: Message, function: str) -> AgentError:
         code = _CODES.get(message.fields["kind"], "agent_threw")
@@ -381,4 +387,4 @@ class AgentProcess:
 
     def _error(self, code: str, what: str, **detail: Any) -> AgentError:
         name = self.program.agent_id
-        return AgentError(code, f"Agent {name} {what}", agentId=name, **detail)
+        return AgentError(code, f"Agent “{name}” {what}", agentId=name, **detail)

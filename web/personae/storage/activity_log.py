@@ -19,8 +19,8 @@ from personae.errors import StorageError
 from personae.package.model import AgentProgram
 from personae.ports import Clock
 from personae.storage.journal import Journal
-from personae.storage.records import dumps, loads
-from personae.written import Written
+from personae.storage.records import loads
+from personae.written import Written, dumps
 
 MOST = 500
 LONGEST_TEXT = 4_000

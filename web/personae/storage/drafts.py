@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from personae.errors import StorageError
 from personae.ports import Delete, Put, Query
-from personae.storage.records import draft_key, dumps, loads
+from personae.storage.records import draft_key, loads
 from personae.storage.saver import Saver
+from personae.written import dumps
 
 
 class Drafts:

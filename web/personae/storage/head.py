@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from personae.conversation.entries import FIRST_MEMBER
-from personae.conversation.numbers import count_from, moment_from
+from personae.conversation.numbers import moment_from
 from personae.errors import StorageError
 from personae.storage.scopes import ROOM
 
@@ -109,16 +109,18 @@ def head_from_json(data: Any) -> Head:
             updated_at=moment_from(known.pop("updatedAt")),
             title=str(known.pop("title", "")),
             named=bool(known.pop("named", False)),
-            next_entry=count_from(known.pop("nextEntry", 1)),
-            last_number=count_from(known.pop("lastToolCallId", 0)),
-            tokens_spent=count_from(known.pop("tokensSpent", 0)),
+            next_entry=int(known.pop("nextEntry", 1)),
+            last_number=int(known.pop("lastToolCallId", 0)),
+            tokens_spent=int(known.pop("tokensSpent", 0)),
             edit=None if edit is None else _edit_from_json(edit),
             extra=known,
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        # Other errors quote what they met, which is a text of whoever made the record.
+        what = repr(error) if isinstance(error, KeyError) else type(error).__name__
         raise StorageError(
             "conversation_unreadable",
-            f"A conversation's record cannot be read ({error!r}). It was left as it is.",
+            f"A conversation's record cannot be read ({what}). It was left as it is.",
         ) from error
 
 
@@ -136,10 +138,7 @@ def _edit_from_json(data: Any) -> PendingEdit:
     own = data["deletedToolCallIds"]
     lost = {**({FIRST_MEMBER: own} if own else {}), **data.get("deletedOfOthers", {})}
     return PendingEdit(
-        lost={
-            str(member): [count_from(number) for number in numbers]
-            for member, numbers in lost.items()
-        },
-        last_viable=count_from(data["lastViableToolCallId"]),
+        lost={str(member): [int(number) for number in numbers] for member, numbers in lost.items()},
+        last_viable=int(data["lastViableToolCallId"]),
         agents=[str(agent) for agent in data["agents"]],
     )

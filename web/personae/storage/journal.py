@@ -27,7 +27,7 @@ from personae.ports import Clock, Delete, Key, Put, Table
 from personae.sandbox.process import StoreText
 from personae.storage.head import Head, PendingEdit
 from personae.storage.recency import Recency
-from personae.storage.records import log_key, put_entry, put_head, put_store
+from personae.storage.records import head_key, log_key, put_entry, put_head, put_store
 from personae.storage.saver import Saver
 from personae.storage.scopes import scope_and_agent
 from personae.storage.snapshot import Snapshot
@@ -66,7 +66,10 @@ class Journal:
         self._clock = clock
         self._recency = recency
         self._changed = changed
-        self._unsaved: dict[tuple[Table, Key], Put | Delete] = {}
+        self._stored_as: dict[str, Mapping[str, Any]] = {}
+        """By the id of an entry that still grows: what differs in its record."""
+        self._unsaved: dict[tuple[Table, Key], Put | Delete | None] = {}
+        """None: the head, which is written as it is when it is saved."""
         self._catch_up()
 
     @property
@@ -91,9 +94,11 @@ class Journal:
         )
         self.head.next_entry += 1
         self.entries.append(entry)
+        if stored_as:
+            self._stored_as[entry.id] = stored_as
         if role == "user" and not self.head.named and not self.head.title:
             self.head.title = title_from(entry.content)
-        self._write(put_entry(self.id, entry.with_(**(stored_as or {}))))
+        self._write(put_entry(self.id, self._as_stored(entry)))
         self._touch()
         self._changed(EntryAdded(entry))
         return entry
@@ -114,16 +119,19 @@ class Journal:
         self.entries[self._index(entry.id)] = entry
         self._changed(EntryUpdated(entry))
 
-    def update(self, entry: Entry, *, stored: Entry | None = None) -> None:
-        """Replaces the entry with the same id; ``stored``: what is written instead of it."""
+    def update(self, entry: Entry, *, grows: bool = False) -> None:
+        """Replaces the entry with the same id; ``grows``: its record differs as it did before."""
         self.entries[self._index(entry.id)] = entry
-        self._write(put_entry(self.id, stored or entry))
+        if not grows:
+            self._stored_as.pop(entry.id, None)
+        self._write(put_entry(self.id, self._as_stored(entry)))
         self._touch()
         self._changed(EntryUpdated(entry))
 
     def drop(self, entry: Entry) -> None:
         """Takes an entry out that never came to mean anything."""
         del self.entries[self._index(entry.id)]
+        self._stored_as.pop(entry.id, None)
         self._write(Delete("entries", (self.id, entry.id)))
         self._changed(EntryRemoved(entry))
 
@@ -177,7 +185,7 @@ class Journal:
         pending.agents = [name for name in pending.agents if name != owner]
         if not pending.agents:
             self.head.edit = None
-        self._write(put_head(self.head))
+        self._head_changed()
 
     def put_store(self, owner: str, store: StoreText) -> None:
         if self.stores.get(owner) == store:
@@ -198,12 +206,12 @@ class Journal:
     def take_number(self) -> int:
         """The next toolCallId; stored with whatever is saved next."""
         self.head.last_number += 1
-        self._write(put_head(self.head))
+        self._head_changed()
         return self.head.last_number
 
     def spend(self, tokens: int) -> None:
         self.head.tokens_spent += tokens
-        self._write(put_head(self.head))
+        self._head_changed()
         self._changed(AgentsChanged())
 
     def rename(self, title: str) -> None:
@@ -215,10 +223,14 @@ class Journal:
         logs = (Put("logs", log_key(self.id, *key), value) for key, value in self.logs.items())
         return Snapshot(
             deepcopy(self.head),
-            tuple(self.entries),
+            tuple(self.entries_as_stored()),
             dict(self.stores),
             (*logs, *self.unreadable),
         )
+
+    def entries_as_stored(self) -> list[Entry]:
+        """The entries as their records have them: one that still grows is marked as stopped."""
+        return [self._as_stored(entry) for entry in self.entries]
 
     async def save(self) -> None:
         """Writes what has changed; returns when it is stored or kept for later (see Saver)."""
@@ -236,8 +248,8 @@ class Journal:
 
     def _taken_writes(self) -> list[Put | Delete]:
         """What is to be written, which then is no more."""
-        writes, self._unsaved = list(self._unsaved.values()), {}
-        return writes
+        unsaved, self._unsaved = self._unsaved, {}
+        return [put_head(self.head) if write is None else write for write in unsaved.values()]
 
     def _catch_up(self) -> None:
         """Counters never fall behind the records, whatever a crash left of the head."""
@@ -255,7 +267,16 @@ class Journal:
 
     def _touch(self) -> None:
         self._recency.touch(self.head)
-        self._write(put_head(self.head))
+        self._head_changed()
+
+    def _as_stored(self, entry: Entry) -> Entry:
+        differing = self._stored_as.get(entry.id)
+        return entry.with_(**differing) if differing else entry
+
+    def _head_changed(self) -> None:
+        key: tuple[Table, Key] = ("conversations", head_key(self.head))
+        self._unsaved.pop(key, None)
+        self._unsaved[key] = None
 
     def _write(self, write: Put | Delete) -> None:
         self._unsaved.pop((write.table, write.key), None)

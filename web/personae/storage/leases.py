@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -27,11 +28,29 @@ Lock = Callable[[str], Awaitable[Lease | None]]
 """Takes the named lock if it is free; None: another tab holds it."""
 
 
+async def ask_for(lock: Lock, name: str) -> Lease | None:
+    """As ``lock``; one that comes when its asker has been cancelled is given back."""
+    asking = asyncio.ensure_future(lock(name))
+    try:
+        return await asyncio.shield(asking)
+    except asyncio.CancelledError:
+        asking.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(asking: asyncio.Future[Lease | None]) -> None:
+    if asking.cancelled() or asking.exception() is not None:
+        return
+    lease = asking.result()
+    if lease is not None:
+        lease.release()
+
+
 @asynccontextmanager
 async def files_alone(lock: Lock, clock: Clock) -> AsyncIterator[None]:
     """While nobody else writes or removes package files. Raises StorageError ``files_busy``."""
     for _ in range(TRIES):
-        lease = await lock(FILES)
+        lease = await ask_for(lock, FILES)
         if lease is not None:
             break
         await clock.sleep(POLL)

@@ -27,7 +27,8 @@ from personae.package.sources import Contents, character_id
 from personae.package.steps import Install, Progress, Steps, run_async
 from personae.ports import Clock, Delete, Key, Put, Query, Record, Storage
 from personae.storage.leases import FILES, Lock, files_alone
-from personae.storage.records import dumps, loads
+from personae.storage.records import loads
+from personae.written import dumps
 
 Rows = list[dict[str, Any]]
 Writes = list[Put | Delete]

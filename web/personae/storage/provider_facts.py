@@ -14,8 +14,8 @@ from collections.abc import Iterator, MutableMapping
 from personae.errors import StorageError
 from personae.llm.provider.quirks import find
 from personae.ports import Delete, Key, Put, Query
-from personae.storage.records import dumps
 from personae.storage.saver import Saver
+from personae.written import dumps
 
 RECORDS = "provider"
 """The first part of the records' keys, in the table of settings."""

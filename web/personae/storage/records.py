@@ -17,7 +17,6 @@ version and then the store's own JSON text, which is never parsed here.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from personae.bounded_json import MAX_STORE_DEPTH, load_json
@@ -27,6 +26,7 @@ from personae.errors import BridgeError, StorageError
 from personae.ports import Key, Put, Record, Table
 from personae.sandbox.process import StoreText
 from personae.storage.head import Head, head_from_json, head_to_json
+from personae.written import dumps
 
 CONVERSATION_TABLES: tuple[Table, ...] = (
     "entries",
@@ -97,11 +97,6 @@ def parsed_store(text: str) -> Any:
 
 def head_key(head: Head) -> Key:
     return (head.character_id, head.id)
-
-
-def dumps(value: Any) -> str:
-    """Compact JSON; every character as it is."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(value: str | bytes) -> Any:

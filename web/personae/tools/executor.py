@@ -2,7 +2,7 @@
 
 A call is planned first: an unknown tool or arguments that do not fit answer the model and use no
 toolCallId. What is planned gets its number before anything runs, so that the number is stored
-beside the call. A handler's failure is an outcome, too, also one nobody foresaw.
+beside the call. Whatever fails, planning or a handler, is an outcome, also what nobody foresaw.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Executor:
             tool = _find(call.name, tools)
             arguments = parse_arguments(call.arguments)
             await check_arguments(call.name, arguments, tool.definition.parameters, self._install)
-        except PersonaeError as error:
-            return Planned(call, refused=failed(error))
+        except Exception as error:
+            return Planned(call, refused=self._failed(call, error))
         if tool.annotations.counted:
             call = replace(call, number=self._take_number())
         return Planned(call, tool, arguments)
@@ -66,11 +66,14 @@ class Executor:
             return planned.refused
         try:
             return await planned.tool.handler(planned.call, planned.arguments, invocation)
-        except PersonaeError as error:
-            return failed(error)
         except Exception as error:
-            self._defect(error)
-            return failed(ToolError("internal", f"the tool {planned.call.name!r} failed."))
+            return self._failed(planned.call, error)
+
+    def _failed(self, call: ToolCall, error: Exception) -> Outcome:
+        if isinstance(error, PersonaeError):
+            return failed(error)
+        self._defect(error)
+        return failed(ToolError("internal", f"the tool {call.name!r} failed."))
 
 
 def _find(name: str, tools: ToolTable) -> Tool:

@@ -20,11 +20,11 @@ from personae.errors import AgentError
 from personae.package.model import AgentProgram, Package, hook_function
 from personae.sandbox.process import AgentProcess, Notice, StoreText
 from personae.storage.belongings import Belongings
-from personae.storage.records import dumps, parsed_store
+from personae.storage.records import parsed_store
 from personae.tools.invocation import Invocation
 from personae.turn.room import Room
 from personae.unicode import plain
-from personae.written import Written, written
+from personae.written import Written, dumps, written
 
 
 class Bridge(Protocol):
@@ -111,11 +111,14 @@ class Agents:
             await self._greet(program, {"isNewConversation": is_new})
         await self._journal.save()
 
-    def close(self) -> None:
-        """Ends every worker."""
-        for process in self._processes.values():
-            process.close()
+    async def close(self) -> None:
+        """Ends every worker; returns when nothing of their calls goes on."""
+        processes = list(self._processes.values())
         self._processes.clear()
+        for process in processes:
+            process.close()
+        for process in processes:
+            await process.ended()
 
     async def _greet(self, program: AgentProgram, event: dict[str, Any]) -> None:
         function = hook_function("conversationStart")

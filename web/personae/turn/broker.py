@@ -88,9 +88,8 @@ class Story:
             await self._partial.abandon()
         if reply.cut_calls:
             names = ", ".join(call.name for call in reply.cut_calls)
-            self._room.journal.append(
-                "log", f"Cut off before it was complete, so not run: {names}."
-            )
+            text = f"Cut off before it was complete, so not run: {names}."
+            self._room.journal.append("log", text, member=self._seat.member)
 
     async def round(self, reply: Reply, calls: Sequence[Planned]) -> None:
         self._entry = await self._store(reply, reply.text, [planned.call for planned in calls])

@@ -136,8 +136,7 @@ class PartialReply:
         self._journal.update_unsaved(self._current())
 
     async def _save_now(self) -> None:
-        current = self._current()
-        self._journal.update(current, stored=current.with_(stopped=True))
+        self._journal.update(self._current(), grows=True)
         await self._journal.save()
 
     def _cancel(self) -> None:

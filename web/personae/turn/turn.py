@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 
+from personae.conversation.changes import AgentsChanged
 from personae.conversation.entries import Entry
 from personae.errors import PersonaeError
 from personae.turn.broker import run_broker
@@ -40,6 +41,7 @@ async def follow_up(seat: Seat, done: Done) -> None:
     seat.preload.stale = True
     with contextlib.suppress(Stopped):
         await seat.room.stopping.renew().run(_follow_up(seat, done))
+    seat.room.events.change(AgentsChanged())  # they are at rest
 
 
 async def _prepare(seat: Seat, done: Done, regenerate: bool) -> None:

@@ -35,16 +35,15 @@ _REPORTS = frozenset(
 """Fields that tell of the reply; no provider takes them in a request."""
 
 
-def sent_back(stored: Mapping[str, Any]) -> dict[str, Any]:
+def sent_back(stored: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
     """What of an entry's stored fields goes into a request: none that the request says itself, for
-    a conversation may be somebody's file."""
-    own = (_READ | _REPORTS) - {*_TEXT_FIELDS, *_BLOCK_FIELDS}
-    kinds: dict[str, type] = dict.fromkeys(_TEXT_FIELDS, str) | dict.fromkeys(_BLOCK_FIELDS, list)
-    return {
-        name: value
-        for name, value in stored.items()
-        if name not in own and isinstance(value, kinds.get(name, object))
-    }
+    a conversation may be somebody's file.
+
+    ``whole``: they are known to come from who is asked; else its reasoning alone is sent.
+    """
+    fields = {name: stored[name] for name in _TEXT_FIELDS if isinstance(stored.get(name), str)}
+    fields |= {name: stored[name] for name in _BLOCK_FIELDS if isinstance(stored.get(name), list)}
+    return {**(unknown(stored) if whole else {}), **fields}
 
 
 class _Block:

@@ -18,6 +18,7 @@ from personae.package.model import AgentLibrary, AgentProgram, Manifest, ToolDef
 from personae.package.report import SHOWN
 from personae.package.steps import Steps, with_python_package
 from personae.ports import Language
+from personae.unicode import plain
 
 EXTENSIONS: Mapping[str, Language] = {
     ".js": "javascript",
@@ -27,7 +28,10 @@ EXTENSIONS: Mapping[str, Language] = {
 }
 BUILTIN_PREFIX = "studio."
 
-_NAME = re.compile(r"(?![.~])[^/\\:*?\"<>|\x00-\x1f]+")
+_NAME = re.compile(r"(?![.~])[^/\\:*?\"“”<>|\x00-\x1f]+")
+LONGEST_NAME = 100
+"""Characters."""
+_RULE = f"a name is not a path, and plain text of at most {LONGEST_NAME} characters"
 _SCRIPTED = ("javascript", "typescript")
 _MODULE_SYNTAX = re.compile(r"^(?:export\s+(?:default|const|function|class|\{)|import\s+\S)", re.M)
 
@@ -83,8 +87,9 @@ def find_agent(name: str, files: PackageFiles) -> Steps[tuple[str, Language, str
 
 
 def is_name(name: str) -> bool:
-    """Whether an agent, library or prompt file may be called so: one plain path part."""
-    return bool(_NAME.fullmatch(name))
+    """Whether an agent, library or prompt file may be called so: one path part of plain text, which
+    can stand in a sentence of the player's between quotation marks."""
+    return bool(_NAME.fullmatch(name)) and len(name) <= LONGEST_NAME and plain(name) == name
 
 
 def instance_name(agent_id: str) -> str:
@@ -106,7 +111,7 @@ def _safe(entry: AgentEntry, files: PackageFiles) -> bool:
         if not is_name(name):
             files.report.error(
                 "config.json",
-                f"the agent name {name!r} is refused: a name is not a path",
+                f"the agent name {name!r} is refused: {_RULE}",
                 entry.line,
             )
             return False
@@ -151,7 +156,7 @@ def _libraries(
 
 def _library(name: str, agent_path: str, files: PackageFiles) -> Steps[AgentLibrary | None]:
     if not is_name(name):
-        files.report.error(agent_path, f"the @lib name {name!r} is refused: a name is not a path")
+        files.report.error(agent_path, f"the @lib name {name!r} is refused: {_RULE}")
         return None
     for path in (f"agents/lib/{name}.js", f"agents/lib/{name}.min.js"):
         if path not in files.files:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from personae.bounded_json import MAX_STORE_DEPTH, load_json
+from personae.bounded_json import MAX_STORE_DEPTH, check_depth, load_json
 from personae.conversation.entry_json import entry_from_json
 from personae.errors import PackageError, StorageError, UsageError
 from personae.package.archive.paths import UnsafeName, clean_path
@@ -142,7 +142,9 @@ def _take(table: str, record: Record, backup: Backup, now: int) -> Steps[None]:
         if record.key == ("app",):
             backup.settings = _mapping((yield from _json(record.value)))
     elif table == "conversations":
-        head = _head(record.key, (yield from _json(record.value)), now)
+        value = yield from _json(record.value)
+        check_depth(value)
+        head = _head(record.key, value, now)
         backup.conversations[head.id] = Conversation(head)
     elif table in _TABLES:
         conversation = backup.conversations.get(str(record.key[0]))
@@ -224,6 +226,7 @@ def _check(table: Table, record: Record) -> Steps[None]:
         store_from_record(Record(record.key, str(record.value)[:_FIRST_LINE]))
         return
     value = yield from _json(record.value)
+    check_depth(value)
     if table == "entries" and record.key[1:] != (entry_from_json(value).id,):
         raise BadLine("an entry is stored under another name")
     if table == "logs" and not (len(record.key) == 3 and type(record.key[2]) is int):

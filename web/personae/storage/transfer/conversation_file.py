@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from personae.bounded_json import TooDeepError, check_depth
 from personae.conversation.entries import Entry
 from personae.conversation.entry_json import entry_from_json, entry_to_json
 from personae.errors import BridgeError, PersonaeError, UsageError
@@ -17,8 +18,9 @@ from personae.package.steps import Steps
 from personae.sandbox.process import StoreText
 from personae.storage.head import head_from_json, head_to_json
 from personae.storage.journal import Journal
-from personae.storage.records import dumps, parsed_store
+from personae.storage.records import parsed_store
 from personae.storage.snapshot import Snapshot
+from personae.written import dumps
 
 FORMAT = "personae-conversation"
 VERSION = 1
@@ -31,7 +33,7 @@ def export_conversation(journal: Journal, character: str) -> dict[str, Any]:
         "version": VERSION,
         "character": character,
         "conversation": head_to_json(journal.head),
-        "entries": [entry_to_json(entry) for entry in journal.entries],
+        "entries": [entry_to_json(entry) for entry in journal.entries_as_stored()],
         "stores": dict(_readable_stores(journal)),
     }
 
@@ -45,6 +47,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
             "newer_import", "This export was made by another version of the player: update first."
         )
     try:
+        check_depth(data.get("conversation"))
         head = head_from_json(data.get("conversation"))
         head.tokens_spent = max(0, head.tokens_spent)
         entries = yield from _entries(data.get("entries", ()))
@@ -52,7 +55,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
         for agent, value in data.get("stores", {}).items():
             stores[str(agent)] = _store(value)
             yield "reading", len(stores), len(data["stores"])
-    except (PersonaeError, TypeError, AttributeError, ArithmeticError) as error:
+    except (PersonaeError, TypeError, AttributeError, ArithmeticError, TooDeepError) as error:
         raise UsageError("bad_import", f"The exported conversation is damaged: {error}") from error
     if len({entry.id for entry in entries}) != len(entries):
         raise UsageError("bad_import", "The exported conversation repeats an entry.")
@@ -62,6 +65,7 @@ def import_conversation(data: Any) -> Steps[Snapshot]:
 def _entries(found: Any) -> Steps[list[Entry]]:
     entries = []
     for entry in found:
+        check_depth(entry)
         entries.append(entry_from_json(entry))
         yield "reading", len(entries), len(found)
     return entries

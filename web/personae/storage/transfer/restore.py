@@ -19,12 +19,12 @@ from personae.storage.head import Head
 from personae.storage.library import batches, parsed
 from personae.storage.records import (
     CONVERSATION_TABLES,
-    dumps,
     head_from_record,
     head_key,
     put_head,
 )
 from personae.storage.transfer.backup_file import Backup, Character, Conversation
+from personae.written import dumps
 
 _BATCH_BYTES = 1_000_000
 _BATCH_RECORDS = 200

@@ -53,8 +53,8 @@ def message(entry: Entry, source: str) -> dict[str, Any] | None:
         return tool_message(entry.tool_call_id or "", entry.content)
     said = {"role": entry.role, "content": entry.content}
     if entry.tool_calls:
-        own = entry.source in (None, source)
+        own = entry.source == source
         calls = [call_dict(c if own else replace(c, fields=None)) for c in entry.tool_calls]
-        fields = sent_back(entry.reasoning_fields or {}) if own else {}
-        return {**said, "tool_calls": calls, **fields}
+        stored = (entry.reasoning_fields or {}) if own or entry.source is None else {}
+        return {**said, "tool_calls": calls, **sent_back(stored, whole=own)}
     return said if is_said(entry) else None

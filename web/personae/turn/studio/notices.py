@@ -57,7 +57,9 @@ class Notices:
 
     def _entry(self, program: AgentProgram, text: str) -> None:
         text = plain(text)
-        self._room.journal.append("log", text, agent_id=program.agent_id)
+        self._room.journal.append(
+            "log", text, agent_id=program.agent_id, member=self._belongings.scope
+        )
         self._room.events.emit("agentLog", text, self._who(program))
         self._save.poke()  # most often the call's end is sooner
 

@@ -165,7 +165,7 @@ def _item(command: Command, at: int) -> Any:
     fill(
         node,
         name=f"@{command['name']}",
-        description=command.get("description") or "",
+        description=plain_line(command.get("description") or "", 160),
         agent=command["agentId"],
     )
     return node

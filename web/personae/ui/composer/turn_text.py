@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from personae.conversation.changes import State, TurnState
+from personae.unicode import plain_line
 
+_NAME = 64
+"""Characters of a tool's name, which the model may have made up."""
 _PATIENCE = 3.0
 """Seconds of waiting that need no number."""
 
@@ -21,7 +24,7 @@ def turn_text(turn: TurnState, character: str, elapsed: float = 0.0) -> str:
         "waiting": "Waiting for the model…",
         "thinking": f"{character} is thinking…",
         "streaming": f"{character} is replying…",
-        "tools": f"Running {turn.detail}…" if turn.detail else "Running a tool…",
+        "tools": f"Running {plain_line(turn.detail, _NAME)}…" if turn.detail else "Running a tool…",
         "hooks": "Agents are taking note…",
     }
     text = texts.get(turn.state, "")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from personae.storage.transfer.backup_file import Backup
 from personae.ui.settings.app_settings import RESTORABLE, Settings, restored
+from personae.unicode import plain_line
 
 _LABELS = {"temperature": "temperature", "top_p": "top-p"}
 _NOT_TAKEN = {
@@ -17,6 +18,8 @@ _NOT_TAKEN = {
     "cap_conversation": "caps",
     "web_access": "web access",
 }
+_LONGEST = 100
+"""Characters of a name, which is a text of whoever made the backup."""
 _NAMED = 3
 """Faults that are spelled out."""
 
@@ -72,7 +75,7 @@ def _unreadable(names: list[str]) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    names = list(names)
+    names = [plain_line(name, _LONGEST) for name in names]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return "; ".join(names[:_NAMED]) + more
 

@@ -194,7 +194,7 @@ def _fill_chip(chip: Any, call: ToolCall, result: Entry | None, state: str) -> N
     chip.dataset.state = state
     fill(
         chip,
-        name=call.name,
+        name=plain_line(call.name, 80),
         state=words[state],
         arguments=pretty(call.arguments),
         result=result.content if result else "",
@@ -220,7 +220,7 @@ def describe(entry: Entry) -> str:
     """Time, model and tokens, shown on demand below a message."""
     facts = [formats.moment(entry.at)]
     if entry.model:
-        facts.append(entry.model)
+        facts.append(plain_line(entry.model, 80))
     tokens = (entry.usage or {}).get("completion_tokens")
     if isinstance(tokens, int):
         facts.append(formats.plural(tokens, "token"))
