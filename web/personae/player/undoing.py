@@ -59,7 +59,7 @@ class Deed:
         """Whether it removed something, and no word came instead."""
         if self._undo is None or not self._undo.removed:
             return False
-        return not any(entry.content.strip() or entry.tool_calls for entry in self._undo.brought)
+        return not any(e.content.strip() or e.tool_calls or e.pictures for e in self._undo.brought)
 
     def take_back(self, session: Session) -> None:
         """Undoes it in memory. Raises UsageError ``cannot_undo``; then nothing has changed."""
