@@ -102,7 +102,7 @@ def test_export_as_markdown_and_json_and_import(app: AppPage, tmp_path: Path) ->
     assert json.loads(path.read_text("utf-8"))["character"] == NAME
     choose(app, conversations(app).first, "Delete")
     app.page.locator("#import-file").set_input_files(path)
-    expect(said(app)).to_have_text(["about **bells**"])
+    expect(said(app)).to_have_text(["about bells"])
     app.page.locator("#import-file").set_input_files(
         {"name": "x.json", "mimeType": "application/json", "buffer": b"{}"}
     )

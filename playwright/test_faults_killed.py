@@ -205,11 +205,11 @@ def test_killed_in_an_edit(tab: Tab, provider: ModelProvider) -> None:
     app = played(tab, provider)
     choose(app, "Delete")
     provider.wait_for_chats(3)
-    provider.script(reply_json("Let go."))
+    provider.script(reply_json("Let go."), says("Well."))
     app = tab.kill()
-    provider.wait_for_chats(4)
+    app.say("And now?").answered("Well.")  # no agent asks the model before the user has acted
     entries = check(app, provider, 1)
-    assert roles(entries) == ["user"]
+    assert roles(entries) == ["user", "user", "assistant"]
     head, _ = newest(app)
     assert '"deleted":[[1]]' in told(app, head["id"]), "heard once, though the first was killed"
 
@@ -219,11 +219,11 @@ def test_killed_in_a_fork(tab: Tab, provider: ModelProvider) -> None:
     source, _ = newest(app)
     choose(app, "Fork from here", "user")
     provider.wait_for_chats(3)
-    provider.script(reply_json("Let go."))
+    provider.script(reply_json("Let go."), says("Well."))
     app = tab.kill()
-    provider.wait_for_chats(4)
+    app.say("And now?").answered("Well.")
     entries = check(app, provider, 1)
-    assert roles(entries) == ["user"]
+    assert roles(entries) == ["user", "user", "assistant"]
     fork, _ = newest(app)
     assert fork["id"] != source["id"]
     assert '"deleted":[[1]]' in told(app, fork["id"])

@@ -13,7 +13,7 @@ from tests.provider.server import ModelProvider
 from tests.provider.turns import calls, says
 
 LANGUAGES = ["js", "ts", "py", "lua"]
-WHY = {"syntax": "could not be loaded", "throws": "no hands"}
+WHY = {"syntax": "broken.syntax", "throws": "no hands"}
 
 
 def opened(app: AppPage, tmp_path: Path, *agents: str) -> AppPage:

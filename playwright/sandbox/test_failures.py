@@ -32,7 +32,7 @@ def test_what_is_wrong_with_a_module(
     assert answer["code"] == "agent_load_failed"
     assert message in answer["message"] and path in answer["message"]
     assert (detail["type"], detail["file"], detail["line"]) == (type_, path, line)
-    assert answer["message"].startswith("Agent broken could not be loaded")
+    assert answer["message"].startswith("Agent “broken” could not be loaded")
     assert path in detail["told"] and message in detail["told"]
     drive("close", {"id": "broken"})
 

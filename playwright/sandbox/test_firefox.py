@@ -94,7 +94,8 @@ def test_the_browser_refuses_network_storage_and_code(
     firefox: Any, origin: str, server_leaks: list[str]
 ) -> None:
     spec = {"id": "rogue", "language": "javascript", "sandbox": "rogue/", "source": ""}
-    assert "exports" in firefox("load", spec)
+    # What may call the model has two minutes for all its attempts.
+    assert "exports" in firefox("load", {**spec, "apis": ["studio.model"]})
     call = {"id": "rogue", "function": "onToolCall", "arguments": ["escape", f"{origin}/leak"]}
     assert json.loads(firefox("call", {**call, "deadline": 100_000})["value"]) == []
     lie = firefox("call", {**call, "arguments": ["huge", None]})

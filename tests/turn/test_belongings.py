@@ -47,9 +47,9 @@ async def test_two_seats_with_one_package_share_nothing() -> None:
 
     told = [*first.hooks.told_of_edits(), *second.hooks.told_of_edits()]
     journal.apply(edits.clear(journal.entries), told)
-    assert await first.hooks.after_user_edit()
+    assert await first.hooks.after_user_edit(user_acted=True)
     assert second.belongings.untold() == ["a.dice"]
-    assert await second.hooks.after_user_edit()
+    assert await second.hooks.after_user_edit(user_acted=True)
     assert first.agents.store(DICE) == {"ids": [1], "deleted": [1]}
     assert second.agents.store(DICE) == {"ids": [2, 3], "deleted": [2, 3]}
     assert journal.head.edit is None

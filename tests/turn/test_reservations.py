@@ -259,3 +259,28 @@ async def test_looking_at_the_prompt_is_no_permission():
         await player.prompt_preview()
     assert set(codes(answers)) == {"model_before_user"}
     assert world.transport.bodies == []
+
+
+async def test_news_of_an_edit_that_needs_a_model_waits_for_the_user():
+    answers: list = []
+    functions = {"onAfterUserEdit": asks(answers=answers), "onToolCall": lambda *_: "acted"}
+    character = package(agent("a", "act", apis=MODEL, hooks=("afterUserEdit",)))
+    world = World({"a": functions})
+    world.transport.calls(("act", {}))
+    world.transport.says("Done.")
+    async with playing(world, character) as player:
+        await player.send("Go")
+        held = asyncio.Event()
+        world.transport.on_open = held.wait
+        edit = asyncio.ensure_future(player.truncate(player.entries[0].id))
+        await breathe()
+        edit.cancel()
+    world.transport.on_open = None
+    answers.clear()
+    async with playing(world, character) as player:
+        await breathe()
+        assert answers == [], "nobody has pressed anything in this tab"
+        world.transport.replies("heard")
+        world.transport.says("Hello.")
+        await player.send("Hello")
+        assert answers == ["heard"]

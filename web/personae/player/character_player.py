@@ -182,6 +182,7 @@ class CharacterPlayer:
             told = session.told_of_edits()
             forked = await self._ready.conversations.fork(session.journal, edit, told)
         await self._ready.current.open(forked)
+        self._session.room.user_acted = True
         starting = self._session.starting
         if starting is not None:
             await asyncio.wait([starting])

@@ -47,13 +47,18 @@ class Hooks:
         """Tells every agent but the one that was called."""
         return await self._notify("afterToolCall", event, without=event["agentId"])
 
-    async def after_user_edit(self) -> bool:
-        """Tells the agents that have not heard of the saved edit, and notes each one told."""
+    async def after_user_edit(self, *, user_acted: bool) -> bool:
+        """Tells the agents that have not heard of the saved edit, and notes each one told.
+
+        Those that may call the model hear of it once the user has acted: before the next response.
+        """
         deleted, viable = self._belongings.lost()
         event = {"deletedToolCallIds": deleted, "lastViableToolCallId": viable}
         told, ran = written([event]), False
         for agent_id in self._belongings.untold():
             program = self._registry.find(agent_id)
+            if program is not None and not user_acted and "studio.model" in program.manifest.apis:
+                continue
             if program is not None:
                 ran |= await self._run("afterUserEdit", program, told)
             self._belongings.edit_told(agent_id)

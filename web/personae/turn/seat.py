@@ -59,7 +59,7 @@ class Seat:
                 await self.agents.ensure_store(program)
         if self.belongings.untold():
             room.display.show("hooks")
-            if await self.hooks.after_user_edit():
+            if await self.hooks.after_user_edit(user_acted=room.user_acted):
                 self.preload.stale = True
         if self.preload.stale:
             if self.preload.programs:
