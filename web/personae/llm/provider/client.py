@@ -47,7 +47,7 @@ class ChatClient:
         *,
         retries: int = MAX_RETRIES,
     ) -> AsyncGenerator[Event, None]:
-        """Sends ``body`` (see ``request.build_body``); the answer's events, a Reply last.
+        """Sends ``body`` (see ``request.body.build_body``); the answer's events, a Reply last.
 
         ``taken``: tool-call ids the reply must avoid, beside those in ``body``. Raises
         ModelError. A loop that may be left early belongs into ``contextlib.aclosing``.

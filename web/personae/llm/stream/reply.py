@@ -95,7 +95,7 @@ class Reply:
         return CUTS.get(normal_reason(self.finish_reason))
 
     def message(self) -> dict[str, Any]:
-        """The assistant message of the next request of the same turn (see ``request.py``)."""
+        """The assistant message of the next request of the same turn (see ``request/body.py``)."""
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.tool_calls:
             message |= {"tool_calls": [call_dict(call) for call in self.tool_calls]}

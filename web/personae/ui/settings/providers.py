@@ -24,7 +24,6 @@ class Preset:
     label: str
     base_url: str
     note: str = ""
-    local: bool = False
 
 
 PRESETS = (
@@ -65,21 +64,18 @@ PRESETS = (
         "Ollama, on this computer",
         "http://localhost:11434/v1",
         "Start it with OLLAMA_ORIGINS set to the address of this page.",
-        local=True,
     ),
     Preset(
         "lmstudio",
         "LM Studio, on this computer",
         "http://localhost:1234/v1",
         "Switch on CORS in its server settings, or start it with lms server start --cors.",
-        local=True,
     ),
     Preset(
         "llamacpp",
         "llama.cpp, on this computer",
         "http://localhost:8080/v1",
         "Needs no key.",
-        local=True,
     ),
     Preset(CUSTOM, "Custom", "", "Any server that speaks chat completions."),
 )
